@@ -178,7 +178,8 @@ async function readOne(
     const bytes = await registry.admin.readBytes(id, { ...(path === SKILL_MD ? {} : { path }), countsAsLoad }, turn);
     return isSame ? bytes : undefined;
   } catch (error) {
-    if (isCodedError(error)) return undefined;
+    // Of a budget the client is told; all else is a file that is not there.
+    if (isCodedError(error) && !error.code.endsWith('_TOKENS_SPENT')) return undefined;
     throw error;
   }
 }

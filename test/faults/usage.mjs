@@ -39,7 +39,10 @@ export const usage = [
   {
     title: 'A read whose bytes are not handed over counts as a load',
     in: 'SkillReading.#load',
-    always: 'details',
+    swap: [
+      "if (details) later(() => report('success', null, skill, handed));",
+      "if (handed) later(() => report('success', null, skill, handed));",
+    ],
     test: 'records one read of a file that has changed since it was published',
   },
   {
@@ -59,6 +62,39 @@ export const usage = [
     in: 'usageDatabase',
     text: ['thread = ? AND agent IS ?', 'thread = ? AND (agent IS ? OR true)'],
     test: 'notes an outcome for each skill that the agent of the conversation has loaded',
+  },
+  {
+    title: 'An agent is told that it has a body which another agent had in a conversation of the same name',
+    in: 'createLedger',
+    text: [
+      "FROM handed WHERE agent = ? AND thread = ? AND skill = ? AND path = ''",
+      "FROM handed WHERE (agent = ? OR true) AND thread = ? AND skill = ? AND path = ''",
+    ],
+    test: 'says since when a named conversation has a body',
+  },
+  {
+    title: 'The body of a conversation that nobody has named is not given again',
+    in: 'createMeter',
+    never: '!turn.ownThread || turn.threadId === undefined || turn.preview || !mayRecord()',
+    test: 'says since when a named conversation has a body',
+  },
+  {
+    title: 'What goes beyond a limit is counted and handed over all the same',
+    in: 'createMeter',
+    swap: ['spent[of] > most', 'spent[of] > most && tokens < 0'],
+    test: 'warns from 80 % of the tokens of a conversation on',
+  },
+  {
+    title: 'Under a limit, what cannot be counted is handed over',
+    in: 'createMeter',
+    never: 'kinds.length > 0',
+    test: 'gives nothing under a limit while it cannot be counted',
+  },
+  {
+    title: 'A limit that nothing counts is no problem',
+    in: 'limitProblems',
+    always: 'set.length === 0 || mayRecord()',
+    test: 'says at load that nothing obeys',
   },
   {
     title: 'A long name of an agent is cut, so that two become one',

@@ -125,7 +125,16 @@ export async function openParts(
     openCache,
     scopes,
     visible: scopes.visible,
-    reading: new SkillReading({ ...skills, grants, scopes, sentBodies, limits: config.limits, onLoaded, tokens }),
+    reading: new SkillReading({
+      ...skills,
+      grants,
+      scopes,
+      sentBodies,
+      limits: config.limits,
+      onLoaded,
+      tokens,
+      meter: () => opened.find(({ meter }) => meter)?.meter,
+    }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,

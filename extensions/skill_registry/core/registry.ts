@@ -142,7 +142,7 @@ const listQuery = schema((z) => {
 const readOptions = schema((z) => {
   const view = z.enum(['body', 'raw']).optional();
   const audience = z.enum(['model', 'person', 'binding']).optional();
-  return z.strictObject({ view, audience }, notOfTurn).optional();
+  return z.strictObject({ view, audience, again: z.boolean().optional() }, notOfTurn).optional();
 });
 const addOptions = schema((z) => z.strictObject({ signal: signal().optional() }).optional());
 const messageArguments = schema((z) =>

@@ -4,6 +4,7 @@ import type { Z } from '../../../lib/arguments/index.ts';
 import type { ServedTool, SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { ConfigPart } from './config/config-keys.ts';
+import type { Meter } from './read/types.ts';
 import type { ReviewPages } from './review.ts';
 import type { Meaning } from './search/types.ts';
 import type { Narrowed } from './show/scope.ts';
@@ -37,6 +38,8 @@ export interface Opened<Part = unknown> {
   /** Exactly one feature gives it. */
   readonly guard?: Guard;
   readonly meaning?: Meaning;
+  /** At most one feature gives it. */
+  readonly meter?: Meter;
   readonly turns?: Turns;
   readonly reviewPages?: () => Promise<ReviewPages>;
   readonly connect?: (kernel: Pick<ExtensionContext, 'events' | 'notifyUser'>) => void;

@@ -41,9 +41,9 @@ it('tells used, unused and failing skills, by agent and by skill', async () => {
     ['off', 0, 0, 0, 0],
   ]);
   expect(report.agents).toEqual([
-    { agent: 'a', offers: 9, loads: 1, failures: 0 },
-    { agent: null, offers: 0, loads: 1, failures: 0 },
-    { agent: 'b', offers: 0, loads: 0, failures: 2 },
+    { agent: 'a', offers: 9, loads: 1, failures: 0, tokens: 4 },
+    { agent: null, offers: 0, loads: 1, failures: 0, tokens: 4 },
+    { agent: 'b', offers: 0, loads: 0, failures: 2, tokens: 0 },
   ]);
   expect(report.failing).toEqual([
     { skillId: 'gone', code: 'SKILL_NOT_FOUND', count: 2 },

@@ -95,9 +95,11 @@ export const CORE_KEYS: { readonly [Key in CoreKey]: ConfigKey<SkillRegistryConf
       resource_bytes: integerFrom(1),
       file_bytes: integerFrom(1),
       scan_depth: integerFrom(0, 64),
+      thread_tokens: integerFrom(1),
+      agent_tokens_per_day: integerFrom(1),
     },
     DEFAULT_LIMITS,
-    Object.fromEntries(Object.entries(DEFAULT_LIMITS).map(([key, most]) => [key, atMost(most)])),
+    Object.fromEntries(Object.entries(DEFAULT_LIMITS).map(([key, most = 0]) => [key, atMost(most)])),
   ),
   gates: section<SkillRegistryConfig['gates']>(
     { check: bool, settings: recordOf(json) },
@@ -131,7 +133,14 @@ export function section<T extends object>(
 function agentReader(): Reader<AgentConfig> {
   const workflow = objectOf<NonNullable<AgentConfig['workflow']>>({ pack: someText, state: someText }, {}, ['pack']);
   return objectOf<AgentConfig>(
-    { skills: listOf(someText), sources: listOf(someText), tags: recordOf(listOf(someText)), workflow, proposes: bool },
+    {
+      skills: listOf(someText),
+      sources: listOf(someText),
+      tags: recordOf(listOf(someText)),
+      workflow,
+      proposes: bool,
+      repeat: oneOf('full'),
+    },
     { skills: [], sources: [], tags: {}, proposes: true },
   );
 }

@@ -51,6 +51,8 @@ export interface AgentConfig {
   readonly workflow?: { readonly pack: string; readonly state?: string } | undefined;
   /** Whether it may ask for changes of skills. Default: true. */
   readonly proposes: boolean;
+  /** `full`: a body that its conversation has is given again, as agents below it may share the conversation. */
+  readonly repeat?: 'full' | undefined;
 }
 
 /** The `config:` block of the manifest; docs/configuration.md explains every key. Features add theirs. */
@@ -74,6 +76,10 @@ export interface SkillRegistryConfig {
     readonly resource_bytes: number;
     readonly file_bytes: number;
     readonly scan_depth: number;
+    /** Tokens that one conversation may be handed over. Default: no limit. */
+    readonly thread_tokens?: number | undefined;
+    /** The same of an agent, for a day (UTC). */
+    readonly agent_tokens_per_day?: number | undefined;
   };
   readonly tools: readonly ToolName[];
   /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */

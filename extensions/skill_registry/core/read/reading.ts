@@ -17,6 +17,7 @@ import { NO_FILES, type SkillSource } from '../sources/source.ts';
 import { readFile, withAdvice } from './read-file.ts';
 import type {
   LoadDetails,
+  Meter,
   PreparedMessage,
   Reading,
   ReadOptions,
@@ -34,6 +35,8 @@ export interface ReadingContext {
   readonly guard: () => Pick<Guard, 'namesOf'>;
   readonly tokens: Pick<SkillTokenCounts, 'ofBody'>;
   readonly sentBodies: SentBodies;
+  /** Undefined: nothing is counted. */
+  readonly meter: () => Meter | undefined;
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
 
@@ -45,8 +48,8 @@ export class SkillReading implements Reading {
   }
 
   async read(skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> {
-    const { view, audience = turn ? 'model' : 'person' } = options;
-    return this.#loadContent({ skillId, audience, turn, view });
+    const { view, audience = turn ? 'model' : 'person', again } = options;
+    return this.#loadContent({ skillId, audience, turn, view, again });
   }
 
   /** The message of `apply`. @param options.dir - Default: the folder of the skill. */
@@ -92,9 +95,10 @@ export class SkillReading implements Reading {
         if (heldBecause !== undefined) onHeld?.(heldBecause);
         return bytes;
       },
-      (bytes) => {
+      async (bytes) => {
         if (typeof countsAsLoad === 'function' && !countsAsLoad(bytes)) return undefined;
-        return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
+        const tokens = turn && countsAsLoad !== false ? await countTokens(bytes.toString('utf8')) : undefined;
+        return { tokens, ...(path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {}) };
       },
     );
   }
@@ -141,10 +145,10 @@ export class SkillReading implements Reading {
   }
 
   /** @param detailsOf - What is recorded; undefined when the answer is not handed over: then it is no load. */
-  async #load<T>(
+  async #load<T extends object>(
     request: LoadRequest,
     use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
-    detailsOf: (loaded: T) => Details | undefined,
+    detailsOf: (loaded: T) => Details | undefined | Promise<Details | undefined>,
   ): Promise<T> {
     const { skillId, audience, turn, later = (count: () => void) => count() } = request;
     const report = this.#reporter(request);
@@ -157,12 +161,15 @@ export class SkillReading implements Reading {
       if ('bytes' in found) {
         const { skill, path } = found;
         const loaded = await use(found, this.#idOf(skill, request));
+        const details = await detailsOf(loaded);
+        const handed = { digest: undefined, tokens: undefined, ...details, path };
+        const isCounted = details && turn && audience !== 'binding' && request.countsAsLoad !== false;
+        const counted =
+          isCounted && !('repeated' in loaded) ? this.#context.meter()?.charge({ skill, ...handed }, turn) : undefined;
         // The agent of a conversation may use what a person loads in it.
         if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
-        const details = detailsOf(loaded);
-        const count = (): void => report('success', null, skill, { ...details, path });
-        if (details) later(count);
-        return loaded;
+        if (details) later(() => report('success', null, skill, handed));
+        return counted && !Buffer.isBuffer(loaded) ? { ...loaded, ...counted } : loaded;
       }
     } catch (error) {
       const files = request.path && found.skill ? this.#sourceOf(found.skill)?.listing(found.skill).files : undefined;
@@ -288,7 +295,9 @@ export class SkillReading implements Reading {
 
   async #contentOf(admitted: AdmittedFile, id: string, request: LoadRequest): Promise<SkillContent> {
     const { skill, source, bytes, digest, heldBecause, listing } = admitted;
-    const { view = 'body', audience } = request;
+    const { view = 'body', audience, turn, again = true } = request;
+    const since = view === 'body' && !again && turn ? this.#context.meter()?.givenAt(skill, digest, turn) : undefined;
+    if (since !== undefined) return repeated(skill, id, digest, since);
     const text = bytes.toString('utf8');
     const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
     const isBody = view === 'body' && hidden === 0;
@@ -353,6 +362,7 @@ interface LoadRequest extends SkillRequest {
   /** Gets a function that counts the load. Default: it is counted at once. */
   readonly later?: (count: () => void) => void;
   readonly view?: ReadOptions['view'] | undefined;
+  readonly again?: boolean | undefined;
 }
 
 interface AdmittedFile extends JudgedFile {
@@ -361,6 +371,13 @@ interface AdmittedFile extends JudgedFile {
   readonly bytes: Buffer;
   readonly heldBecause?: string | undefined;
   readonly listing?: SkillListing | undefined;
+}
+
+/** The clock time is in UTC. */
+function repeated({ name, source }: Skill, skillId: string, digest: string, since: number): SkillContent {
+  const content = `You have this since ${new Date(since).toISOString().slice(11, 16)}; again: true gives it once more`;
+  const nothing = { requires: [], allowedTools: [], resources: [] };
+  return { skillId, name, content, repeated: true, digest, source, approxTokens: 0, message: content, ...nothing };
 }
 
 function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {

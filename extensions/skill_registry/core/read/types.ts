@@ -6,12 +6,24 @@ export interface ReadOptions {
   readonly view?: 'body' | 'raw';
   /** For `model`, scopes and `disable-model-invocation` apply. Default: `model` with a turn, else `person`. */
   readonly audience?: 'model' | 'person' | 'binding';
+  /** False: no body that the agent has in its own, named conversation; see `SkillContent.repeated`. Default: true. */
+  readonly again?: boolean;
 }
 
-export interface SkillContent {
+/** Of what was handed over; only with a turn, and where usage is recorded. */
+export interface Counted {
+  /** Tokens that this agent was handed over in its conversation, this included; absent where nobody names one. */
+  readonly threadTokens?: number;
+  /** From 80 % of a limit on. */
+  readonly tokenWarning?: string;
+}
+
+export interface SkillContent extends Counted {
   readonly skillId: string;
   readonly name: string;
   readonly content: string;
+  /** The agent has this body already, so `content` only says since when. */
+  readonly repeated?: true;
   /** Number of hidden characters left out of the body, because people do not see them; absent for none. */
   readonly hiddenLeftOut?: number;
   readonly approxTokens: number;
@@ -38,7 +50,7 @@ export interface SkillContent {
   readonly heldBecause?: string;
 }
 
-export interface ResourceContent {
+export interface ResourceContent extends Counted {
   readonly skillId: string;
   readonly path: string;
   readonly content: string;
@@ -81,6 +93,14 @@ export interface LoadDetails {
   readonly tokens: number | undefined;
   /** Of another file than SKILL.md, as it lies in the skill; undefined for one that does not. */
   readonly path?: string | undefined;
+}
+
+/** Counts what agents are handed over, before they get it. */
+export interface Meter {
+  /** @throws THREAD_TOKENS_SPENT, AGENT_TOKENS_SPENT, STORE_UNAVAILABLE: then it must not be handed over. */
+  charge(handed: Omit<LoadDetails, 'turn' | 'skill'> & { readonly skill: Skill }, turn: TurnContext): Counted;
+  /** When this conversation of the agent was given this body, if it still has it; in milliseconds since 1970. */
+  givenAt(skill: Skill, digest: string, turn: TurnContext): number | undefined;
 }
 
 export interface ReadPolicy {

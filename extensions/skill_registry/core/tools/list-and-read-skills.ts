@@ -37,10 +37,13 @@ export function readSkillTool(registry: Pick<ToolRegistry, 'read'>, z: Z): Tool 
     input: z.strictObject({
       skill_id: z.string().describe('The id as it stands in the list of available skills.'),
       view: z.enum(['body', 'raw']).optional().describe('raw: with the frontmatter. Default: body.'),
+      again: z.boolean().optional().describe('true: in full, also when this conversation has it. Default: false.'),
     }),
-    execute: async ({ skill_id, view }, { turn }) => {
-      const skill = await registry.read(skill_id, { audience: 'model', ...(view ? { view } : {}) }, turn);
-      return { success: true, ...toWire(skill) };
+    execute: async ({ skill_id, view, again = false }, { turn }) => {
+      const read = await registry.read(skill_id, { audience: 'model', again, ...(view ? { view } : {}) }, turn);
+      if (!read.repeated) return { success: true, ...toWire(read) };
+      const { skillId, content, repeated, digest } = read;
+      return { success: true, ...toWire({ skillId, content, repeated, digest }) };
     },
   });
 }

@@ -50,6 +50,7 @@ function open(core: Core): Opened {
       },
     },
     commands: ({ usage: { record } }) => [feedbackCommand(record)],
+    meter: recorded.meter,
     reviewPages: async () => (await import('./pages.ts')).usagePages,
     problems: recorded.problems,
     close: recorded.close,

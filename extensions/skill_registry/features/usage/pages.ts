@@ -165,8 +165,8 @@ function failing({ failing: found }: UsageReport, link: Link): Html | '' {
 
 function byAgent({ agents }: UsageReport): Html | '' {
   const shown = agents.slice(0, SHOWN);
-  const rows = shown.map((one) => [one.agent ?? 'without a name', one.loads, one.offers, one.failures]);
-  return section('By agent', ['Agent', 'Loads', 'Offers', 'Failed'], rows, agents.length);
+  const rows = shown.map((one) => [one.agent ?? 'without a name', one.loads, one.offers, one.tokens, one.failures]);
+  return section('By agent', ['Agent', 'Loads', 'Offers', 'Tokens', 'Failed'], rows, agents.length);
 }
 
 function dead({ dead: unused, since }: UsageReport, link: Link): Html | '' {

@@ -4,6 +4,7 @@ import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Step } from '../../core/events.ts';
 import type { LoadDetails, SkillLoadedEvent } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import type { Charge } from './ledger.ts';
 import { dayOf } from './since.ts';
 import type { Outcome, UsageEvent } from './types.ts';
 
@@ -28,6 +29,8 @@ export interface OfferCount {
 export interface Unwritten {
   readonly rows: UsageRow[];
   readonly offers: Map<string, OfferCount>;
+  /** Those that could not be written at once. */
+  readonly charges?: Charge[];
 }
 
 /** Called during a turn: nothing waits or throws. Ignores previews and persons outside a conversation. */
@@ -39,7 +42,7 @@ export interface UsageRecorder {
   outcome(loaded: readonly LoadedInThread[], outcome: Outcome): void;
   /** Of a proposal, or a refused or failed request for one. */
   step(step: Step & { readonly kind: 'proposal' | 'refusal' | 'failure' }): void;
-  readonly unwritten: Unwritten;
+  readonly unwritten: Required<Unwritten>;
   /** Since the last call. */
   newRows(): readonly UsageRow[];
   /** Records dropped because too many were not written. */
@@ -52,7 +55,7 @@ export function createUsageRecorder(
   mayRecord: () => boolean,
   onNoted: () => void,
 ): UsageRecorder {
-  const unwritten: Unwritten = { rows: [], offers: new Map() };
+  const unwritten: Required<Unwritten> = { rows: [], offers: new Map(), charges: [] };
   const { rows, offers } = unwritten;
   const fresh: UsageRow[] = [];
   let dropped = 0;
@@ -127,6 +130,15 @@ export function boundedName(name: string): string {
   return `${name.slice(0, MAX_NAME - 17).replace(/[\ud800-\udbff]$/, '')}~${digest}`;
 }
 
+/** The same for a skill read by its short or its qualified id. */
+export function recordedId(one: Skill | string, snapshot: Snapshot): string {
+  const skill = typeof one === 'string' ? skillNamed(snapshot, one) : one;
+  if (!skill) return COULD_BE_ID.test(String(one)) ? String(one) : '(invalid)';
+  const { id, qualifiedId } = skill;
+  const own = snapshot.byQualifiedId.get(qualifiedId)?.id ?? id;
+  return boundedName(snapshot.byId.get(own)?.qualifiedId === qualifiedId ? own : qualifiedId);
+}
+
 // --- internal ---
 
 const MAX_OFFERS = 50_000;
@@ -161,13 +173,4 @@ function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
     tokens,
     path,
   };
-}
-
-/** The same for a skill read by its short or its qualified id. */
-function recordedId(one: Skill | string, snapshot: Snapshot): string {
-  const skill = typeof one === 'string' ? skillNamed(snapshot, one) : one;
-  if (!skill) return COULD_BE_ID.test(String(one)) ? String(one) : '(invalid)';
-  const { id, qualifiedId } = skill;
-  const own = snapshot.byQualifiedId.get(qualifiedId)?.id ?? id;
-  return boundedName(snapshot.byId.get(own)?.qualifiedId === qualifiedId ? own : qualifiedId);
 }

@@ -1,4 +1,5 @@
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
+import type { Ledger } from './ledger.ts';
 import { boundedName } from './recorder.ts';
 import { DAY_MS, dayOf } from './since.ts';
 import type { SkillOutcomes, SkillUsage, UsageFigures, UsageReport } from './types.ts';
@@ -19,6 +20,7 @@ export interface ReportQuery {
 /** @param reach - All events since then are kept, in milliseconds since 1970; 0: none was removed. */
 export function usageReport(
   database: SqliteDatabase,
+  ledger: Ledger,
   { skill, agent, until, loadable, filesOf, notKept, ...query }: ReportQuery,
   reach: { readonly loads: number; readonly refusals: number },
 ): UsageReport {
@@ -65,7 +67,8 @@ export function usageReport(
     skills,
     // A step of a proposal is not a use of the skill.
     agents: rows(
-      `SELECT nullif(agent, '') AS agent, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads, sum(kind = 'failure') AS failures
+      `SELECT nullif(agent, '') AS agent, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads, sum(kind = 'failure') AS failures,
+         sum(tokens) AS tokens
        FROM used WHERE kind NOT IN ('proposal', 'outcome') GROUP BY used.agent ORDER BY loads DESC, offers DESC, used.agent`,
     ),
     failing: rows(
@@ -77,6 +80,11 @@ export function usageReport(
       .filter(({ loads }) => loads > 0)
       .map(({ skillId, loads }) => ({ skillId, loads, references: unreadReferences(filesOf(skillId), read, skillId) }))
       .filter(({ references }) => references > 0),
+    threads: ledger.threads(where, values, from).map(({ agent: name, last, ...one }) => ({
+      ...one,
+      agent: name || null,
+      last: new Date(last).toISOString(),
+    })),
     outcomes: database
       .prepare<SkillOutcomes & { readonly time: number }>(outcomesWhere(where))
       .all(...values, from)

@@ -51,7 +51,20 @@ function eventTable(events: readonly UsageEvent[], { table }: CommandTerminal): 
 }
 
 function reportText(report: UsageReport, options: StatsOptions, { table, width }: CommandTerminal): string {
-  const { totals, since, failuresSince, until, skills, agents, failing, dead, files = [], unread, outcomes } = report;
+  const {
+    totals,
+    since,
+    failuresSince,
+    until,
+    skills,
+    agents,
+    failing,
+    dead,
+    files = [],
+    unread,
+    outcomes,
+    threads,
+  } = report;
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
@@ -93,8 +106,12 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
       outcomes.map((one) => [one.helped, one.didNot, one.revision ?? '-', dayOf(one.since), one.skillId]),
     ),
     table(
-      ['LOADS', 'OFFERED', 'FAILED', 'AGENT'],
-      agents.map((one) => [one.loads, one.offers, one.failures, one.agent ?? '(without a name)']),
+      ['LOADS', 'OFFERED', 'TOKENS', 'FAILED', 'AGENT'],
+      agents.map((one) => [one.loads, one.offers, one.tokens, one.failures, one.agent ?? '(without a name)']),
+    ),
+    table(
+      ['TOKENS', 'LAST LOAD', 'AGENT', 'CONVERSATION'],
+      threads.map((one) => [one.tokens, dayOf(one.last), one.agent ?? '(without a name)', one.thread]),
     ),
     table(
       ['TIMES', 'WHAT FAILS', 'SKILL'],

@@ -89,6 +89,14 @@ export interface UsageReport {
     readonly offers: number;
     readonly loads: number;
     readonly failures: number;
+    readonly tokens: number;
+  }[];
+  /** Conversations of 30 days, the last used first, at most 50. `tokens`: of what was asked for. */
+  readonly threads: readonly {
+    readonly agent: string | null;
+    readonly thread: string;
+    readonly tokens: number;
+    readonly last: string;
   }[];
   /** Codes of refusals and failures, most frequent first, at most 50. */
   readonly failing: readonly { readonly skillId: string; readonly code: string; readonly count: number }[];

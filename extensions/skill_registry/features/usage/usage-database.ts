@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { openDatabase, type SqliteDatabase, versionOf } from '../../core/store/open-database.ts';
+import { type Charge, createLedger, LEDGER_TABLES, type Ledger, type Spent } from './ledger.ts';
 import type { LoadedInThread, OfferCount, Unwritten, UsageRow } from './recorder.ts';
 import { conditions, type ReportQuery, usageReport } from './report.ts';
 import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';
@@ -12,6 +13,9 @@ export interface UsageDatabase {
   report(query: ReportQuery): UsageReport;
   /** The newest, oldest first. */
   events(query: EventQuery): readonly UsageRow[];
+  readonly ledger: Ledger;
+  /** @param assertWithin - What it throws undoes the charge. */
+  charge(one: Charge, assertWithin: (spent: Spent) => void): Spent;
   /** Each content once. */
   loadedIn(thread: string, agent: string | null): readonly LoadedInThread[];
   /** To copy a database in memory into another one. */
@@ -75,7 +79,7 @@ const OFFER = `
 CREATE TABLE offer (
   day TEXT NOT NULL, skill TEXT NOT NULL, agent TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, skill, agent)
 ) STRICT, WITHOUT ROWID;`;
-const SINCE_PATHS = 'ALTER TABLE event ADD COLUMN path TEXT';
+const SINCE_PATHS = `ALTER TABLE event ADD COLUMN path TEXT; ${LEDGER_TABLES}`;
 const COLUMNS = 'time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens, path';
 
 /** Each limit applies to one group. */
@@ -117,11 +121,13 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
     `INSERT INTO offer (day, skill, agent, count) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = count + excluded.count`,
   );
+  const ledger = createLedger(database);
   let written = UPKEEP_ROWS;
   return {
     notTakenOver,
-    writeSome({ rows, offers }) {
+    writeSome({ rows, offers, charges = [] }) {
       const some = rows.slice(0, SLICE);
+      const late = charges.slice(0, SLICE);
       const offered = [...offers].slice(0, SLICE);
       database.transaction(() => {
         for (const row of some) {
@@ -129,7 +135,9 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
           insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path);
         }
         for (const [, { day, skill, agent, count }] of offered) add.run(day, skill, agent, count);
+        for (const one of late) ledger.add(one);
       });
+      charges.splice(0, late.length);
       written += some.length + offered.length;
       rows.splice(0, some.length);
       for (const [key] of offered) offers.delete(key);
@@ -139,9 +147,16 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
         // From the event at the limit on, all are kept.
         const kept = GROUPS.map(({ limit, where }) => eventAt(database, where, limits[limit] - 1)?.time);
         const [loads = 0, refusals = 0] = kept;
-        return usageReport(database, query, { loads, refusals });
+        return usageReport(database, ledger, query, { loads, refusals });
       }, 'deferred'),
     events: (query) => eventsOf(database, query),
+    ledger,
+    charge: (one, assertWithin) =>
+      database.transaction(() => {
+        const spent = ledger.add(one);
+        assertWithin(spent);
+        return spent;
+      }),
     loadedIn: (thread, agent) =>
       database
         .prepare<LoadedInThread>(
@@ -153,7 +168,8 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
       const all = { from: 0, skill: undefined, agent: undefined, thread: undefined, kind: undefined };
       const rows = [...eventsOf(database, { ...all, limit: LIMITS_IN_MEMORY.loads + LIMITS_IN_MEMORY.refusals })];
       const offers = database.prepare<OfferCount>('SELECT day, skill, agent, count FROM offer').all();
-      return { rows, offers: new Map(offers.map((offer, key) => [String(key), offer])) };
+      const charges = [...ledger.everything()];
+      return { rows, offers: new Map(offers.map((offer, key) => [String(key), offer])), charges };
     },
     async removeOld() {
       if (written < UPKEEP_ROWS) return;
@@ -198,4 +214,5 @@ async function removeOld(database: SqliteDatabase, limits: UsageLimits): Promise
     removeDay.run(day);
     await pause();
   }
+  createLedger(database).removeOld(now);
 }

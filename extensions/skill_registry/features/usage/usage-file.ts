@@ -15,6 +15,8 @@ export interface UsageFile {
   write(unwritten: Unwritten): Promise<boolean>;
   /** @throws what SQLite throws. */
   read<T>(work: (database: UsageDatabase) => T): T;
+  /** Opens the file for writing. @throws as `read`, and what `work` throws. */
+  now<T>(work: (database: UsageDatabase) => T): T;
   /** null when it is kept on disk. */
   notKept(): string | null;
   /** USAGE_NOT_RECORDED: not writable (unless STORE_UNAVAILABLE says why), replaced, or older events dropped. */
@@ -92,6 +94,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
         return false;
       }
     },
+    now: (work) => use(work),
     // A report creates no file.
     read(work) {
       const wasOpen = open !== undefined;
@@ -139,6 +142,6 @@ function takenOver(count: number): string {
   return `This file is of an earlier release, which kept more: ${formatNumber(count)} of its events were dropped. Now it has ${kept}, and reports say since when.`;
 }
 
-function isLeft({ rows, offers }: Unwritten): boolean {
-  return rows.length > 0 || offers.size > 0;
+function isLeft({ rows, offers, charges = [] }: Unwritten): boolean {
+  return rows.length > 0 || offers.size > 0 || charges.length > 0;
 }

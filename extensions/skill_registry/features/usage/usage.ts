@@ -4,8 +4,10 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
+import type { Meter } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { Revision } from '../history/types.ts';
+import { createMeter, limitProblems } from './meter.ts';
 import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
 import { DAY_MS, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
@@ -17,6 +19,7 @@ type RevisionsOf = (skillId: string) => Promise<readonly Revision[]>;
 
 export interface RecordedUsage extends Usage {
   readonly recorder: UsageRecorder;
+  readonly meter: Meter;
   problems(): readonly Problem[];
   /** Writes all records; gives up after half a second. */
   close(): Promise<void>;
@@ -36,6 +39,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
   const recorder = createUsageRecorder(snapshot, mayRecord, () => {
     if (!closing.aborted) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
+  const meter = createMeter(core, file, mayRecord, recorder.unwritten.charges);
   let reported = 0;
   const flushOnce = async (): Promise<boolean> => {
     if (reported < recorder.dropped()) {
@@ -77,6 +81,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
 
   return {
     recorder,
+    meter,
     async report({ skillId, agent, since = '30d' } = {}) {
       const until = Date.now();
       const time = readSince(since, until);
@@ -111,7 +116,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
       recorder.outcome(loaded, outcome);
       return [...new Set(loaded.map(({ skill }) => skill))];
     },
-    problems: () => file.problems(recorder.dropped()),
+    problems: () => [...file.problems(recorder.dropped()), ...limitProblems(core, mayRecord)],
     async close() {
       clearTimeout(timer);
       await flushAll();
