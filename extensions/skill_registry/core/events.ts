@@ -1,5 +1,4 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import type { CallHook } from '../../../kernel/host.ts';
 import type { LoadDetails, SkillLoadedEvent } from './read/types.ts';
 import type { Skill } from './skill/skill.ts';
 
@@ -61,7 +60,8 @@ export interface UsageEvent {
   readonly path?: string;
 }
 
-export function createEvents(callHook: CallHook): RegistryEvents {
+/** @param callHook - As `CallHook`, which a public type cannot name: what stands beside it needs types of Node. */
+export function createEvents(callHook: (name: string, hook: () => unknown) => unknown): RegistryEvents {
   const listeners = new Map<keyof Happened, ((...given: never[]) => void)[]>();
   return {
     on(kind, listener) {
