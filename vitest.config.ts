@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
@@ -7,6 +7,8 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'skill-registry-user-'));
+const home = join(folder, 'home');
+mkdirSync(home);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const config: ViteUserConfig = defineConfig({
@@ -21,8 +23,13 @@ const config: ViteUserConfig = defineConfig({
     ],
   },
   test: {
-    // Decisions and caches of whoever runs the tests are not touched.
-    env: { XDG_STATE_HOME: join(folder, 'state'), XDG_CACHE_HOME: join(folder, 'cache') },
+    // Decisions, caches and skills of whoever runs the tests are not touched. Packages come from the cache that is there.
+    env: {
+      XDG_STATE_HOME: join(folder, 'state'),
+      XDG_CACHE_HOME: join(folder, 'cache'),
+      HOME: home,
+      npm_config_cache: join(homedir(), '.npm'),
+    },
     include: ['test/**/*.test.ts'],
     exclude: ['test/slow/**', 'test/browser/**', '**/node_modules/**'],
     // For what hangs: a test that is slow where others work, too, has not failed.

@@ -8,7 +8,7 @@ import type {
 import type { InternalOptions } from '../extensions/skill_registry/host.ts';
 import { createSecrets, mergeConfig } from '../kernel/host.ts';
 import type { Options, Terminal } from '../lib/command-line/index.ts';
-import { findRoot, flagConfig, isRoot, isTrusted, ownerConfig } from './find-root.ts';
+import { findRoot, flagConfig, isRoot, isTrusted, ownerConfig, takesPresets } from './find-root.ts';
 
 export function commandTerminal(terminal: Terminal, features: readonly FeatureCommands[]): CommandTerminal {
   const opened = new WeakMap<Options, Promise<OpenRegistry>>();
@@ -32,7 +32,7 @@ export function commandTerminal(terminal: Terminal, features: readonly FeatureCo
 async function openRegistry(
   options: Options & { readonly guard?: boolean },
   terminal: Terminal,
-  { inspect = true, checksArguments = true }: Opening = {},
+  { inspect = true, checksArguments = true, presets = true }: Opening = {},
 ): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const trusted = isTrusted(root, options, terminal);
@@ -42,6 +42,7 @@ async function openRegistry(
     trust: trusted,
     ...(options.guard === false && { noGuard: true }),
     inspect,
+    presets: presets && takesPresets(root, options, terminal),
     checksArguments,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
     getSecret: createSecrets(root, terminal.environment, trusted),

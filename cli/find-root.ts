@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
-import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
+import { configOfUntrustedRoot, ownerFile } from '../extensions/skill_registry/host.ts';
 import { isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
 import { invalidArgument, type Options, type Terminal } from '../lib/command-line/index.ts';
 import { withFallback } from '../lib/errors/index.ts';
-import { openTrust } from '../lib/trust/index.ts';
+import { openTrust, userCacheDirectory } from '../lib/trust/index.ts';
 
 /**
  * `--root`; else the nearest folder upwards with `data/skill_registry/config.yaml`, `skills/<id>/SKILL.md` or
@@ -25,10 +25,11 @@ export function findRoot({ root }: Options, { cwd }: Terminal): string {
 }
 
 export function isRoot(dir: string): boolean {
-  const holds = (folder: string, file: string): boolean =>
-    namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));
-  if (existsSync(join(dir, 'data', 'skill_registry', 'config.yaml'))) return true;
-  return holds('skills', 'SKILL.md') || holds('extensions', 'manifest.yaml');
+  return existsSync(ownerFile(dir)) || holds(dir, 'skills', 'SKILL.md') || hasExtensions(dir);
+}
+
+export function hasExtensions(dir: string): boolean {
+  return holds(dir, 'extensions', 'manifest.yaml');
 }
 
 /** True with `--trust`, in the package's own checkout, and when a person approved the root. */
@@ -51,6 +52,19 @@ export function flagConfig({ skills }: Options, { cwd }: Terminal): Readonly<Rec
   throw invalidArgument(`--skills ${missing} does not exist. Give an existing folder.`);
 }
 
+/** Whether the folders of all agents are sources: no config file and no flag says where skills are. */
+export function takesPresets(root: string, { skills }: Options, terminal: Terminal): boolean {
+  if (skills) return false;
+  const hasConfig = existsSync(ownerFile(root));
+  const told = join(userCacheDirectory(), 'told-presets');
+  if (terminal.progress && !existsSync(told)) {
+    terminal.say(NEWS + (hasConfig ? NEWS_WITH_CONFIG : NEWS_WITHOUT));
+    withFallback(() => mkdirSync(dirname(told), { recursive: true, mode: 0o700 }));
+    withFallback(() => writeFileSync(told, ''));
+  }
+  return !hasConfig;
+}
+
 /** The owner's config of the registry. For an unapproved root, only the keys that may take effect. */
 export function ownerConfig(
   root: string,
@@ -66,6 +80,14 @@ export function ownerConfig(
 }
 
 // --- internal ---
+
+const NEWS = 'New in this version: skills are also found where agents keep theirs (.claude/skills, .agents/skills ...)';
+const NEWS_WITHOUT = ', here and in your home directory. Nothing there is changed; skill-registry list shows them.';
+const NEWS_WITH_CONFIG = '. The config of this root decides: { preset: all } among its sources takes them all.';
+
+function holds(dir: string, folder: string, file: string): boolean {
+  return namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));
+}
 
 function namesIn(folder: string): readonly string[] {
   return withFallback(() => readdirSync(folder), []);

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import type {
@@ -137,7 +139,11 @@ function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillR
       `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
     '',
     'Sources:',
-    ...report.sources.map(({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${showName(location)}`),
+    ...report.sources.flatMap(({ id, location, skills: count }) =>
+      count > 0 || !isAbsolute(location) || existsSync(location)
+        ? [`  ${id}: ${count} skill(s) in ${showName(location)}`]
+        : [],
+    ),
     '',
     problemTotals(report, parts),
   ];

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import type { Skill, Snapshot } from 'skill-registry';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { OpenRegistry, CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import type { AgentView, TokenCounts } from '../../extensions/skill_registry/host.ts';
+import { hiddenOfPerson, looksHere, ownerFile } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, type Options } from '../../lib/command-line/index.ts';
 import { estimateTokens, listed as namesOf, printable } from '../../lib/text/index.ts';
@@ -20,8 +22,9 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   const skills = isOfTurn ? registry.visible(state) : registry.snapshot().skills;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
-  const seen = options.all ? await seenRows(opened, counts, state) : undefined;
-  const rows = seen ?? skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
+  const looks = await looksHere(opened.root, registry.snapshot());
+  const seen = options.all ? await seenRows(opened, looks, counts, state) : undefined;
+  const rows = seen ?? skills.map((skill) => skillRowOf(skill, looks, counts.get(skill.id)));
   const pending = registry.admin.notInspected();
   const notYet = pending > 0 ? { pending, message: `${pending} ${NOT_YET}` } : {};
   const totals = totalsOf(rows, pending, found.length, registry.snapshot());
@@ -29,33 +32,41 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   if (isShort) terminal.err(`${totals}\n\n`);
   if (options.json) terminal.print({ skills: rows, total: rows.length, ...notYet, problems: found });
   else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
-  else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, counts), terminal);
+  else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, looks, counts), terminal);
   const notices = await Promise.all(terminal.features.map(({ notice }) => notice?.(registry)));
   const waiting = notices.map((line) => (line === undefined ? '' : `${line}\n`)).join('');
-  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${waiting}`;
+  const hidden = (await hiddenOfPerson(found)).map((line) => `${printable(line)}\n`).join('');
+  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${hidden}${waiting}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     terminal.out('\n');
-    printTable(tokenTable(skills, counts), terminal, FIRST);
+    printTable(tokenTable(skills, looks, counts), terminal, FIRST);
     terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
   } else terminal.say(totals);
+  if (terminal.terminal && !options.json && !seen && rows.length > 0) terminal.say(COUNTS);
   if (!registry.admin.hasGuard()) terminal.say(NO_GUARD);
+  if (!options.skills && !existsSync(ownerFile(opened.root))) terminal.say(INIT_ADDS);
   return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
+const COUNTS = 'LINE: tokens of what each prompt says of it. BODY: tokens of its instructions. ~: an estimate.';
+const INIT_ADDS =
+  'skill-registry init makes this folder a root of your own: a config, skills/, and your approval of what is in it.';
 const NOT_YET =
   'skill(s) are not inspected yet. Agents see their lines; the rest is inspected when it is asked for, and skill-registry doctor inspects all.';
 export const NO_GUARD = 'There is no guard: nothing inspects skills before agents are given them.';
 
 type Turn = Partial<TurnContext>;
+type Looks = Awaited<ReturnType<typeof looksHere>>;
 
 export async function turnOf(options: Options, { registry }: OpenRegistry, { features }: Terminal): Promise<Turn> {
   return Object.assign({}, ...(await Promise.all(features.map(({ turn }) => turn?.(options, registry)))));
 }
 
-export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
+export function skillRowOf(skill: Skill, looks: Looks, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   const { id, qualifiedId, name, description, tags, source, file } = skill;
-  return { skill_id: id, qualified_id: qualifiedId, name, description, tags, source, file, tokens };
+  const fields = { skill_id: id, qualified_id: qualifiedId, name, description, tags, source, file, tokens };
+  return { ...fields, looks_here: looks(skill) };
 }
 
 export function unseenSkillsText(skills: readonly Skill[]): string {
@@ -81,11 +92,15 @@ function brokenText(skills: readonly Skill[], problems: readonly Problem[]): str
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
 
-/** A terminal shows no sources that are the same in each row. A pipe always gets the same columns. */
+const LOOKS = 'LOOKS HERE';
+
+/** A terminal shows no source that is the same in each row, nor an empty column. A pipe always gets all columns. */
 export function printTable([header, rows]: Table, { terminal, out, table }: Terminal, most?: number): void {
-  const at = header.indexOf('SOURCE');
-  const isLeftOut = terminal && new Set(rows.map((row) => row[at])).size === 1;
-  const shown = <Cell>(cells: readonly Cell[]) => cells.filter((_, column) => !isLeftOut || column !== at);
+  const isLeftOut = (name: string, column: number): boolean =>
+    (name === 'SOURCE' && new Set(rows.map((row) => row[column])).size === 1) ||
+    (name === LOOKS && rows.every((row) => row[column] === ''));
+  const leftOut = header.map((name, column) => terminal && isLeftOut(name, column));
+  const shown = <Cell>(cells: readonly Cell[]) => cells.filter((_, column) => !leftOut[column]);
   out(`${table(shown(header), rows.slice(0, most).map(shown))}\n`);
 }
 
@@ -95,6 +110,8 @@ interface SkillRow extends Pick<Skill, 'name' | 'description' | 'tags' | 'source
   readonly skill_id: string;
   readonly qualified_id: string;
   readonly tokens: TokenCounts;
+  /** Agents that look at its folder; whether their settings turn it off is not known. */
+  readonly looks_here: readonly string[];
 }
 
 const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
@@ -104,13 +121,14 @@ type SeenRow = Awaited<ReturnType<typeof seenRows>>[number];
 /** `seen_by`: agents that are offered the skill; null stands for agents without bindings. */
 async function seenRows(
   { root, trusted, registry }: OpenRegistry,
+  looks: Looks,
   counts: ReadonlyMap<string, TokenCounts>,
   state: Turn,
 ) {
   const turns = (await declaredTurns(root, trusted, registry.admin.agents())).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);
   return seen.map(({ skill, isLoser, views }) => ({
-    ...skillRowOf(skill, isLoser ? undefined : counts.get(skill.id)),
+    ...skillRowOf(skill, looks, isLoser ? undefined : counts.get(skill.id)),
     seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),
     not_seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [] : [{ agent, because }])),
   }));
@@ -135,22 +153,25 @@ function sourceTable(skills: readonly Skill[]): Table {
   return [['SOURCE', 'SKILLS'], [...counts]];
 }
 
-function tokenTable(skills: readonly Skill[], counts: ReadonlyMap<string, TokenCounts>): Table {
-  const cells = skills.map(({ id, source, description, bytes, remote }) => {
+function tokenTable(skills: readonly Skill[], looks: Looks, counts: ReadonlyMap<string, TokenCounts>): Table {
+  const cells = skills.map((skill) => {
+    const { id, source, description, bytes, remote } = skill;
     const { l1, l2 } = counts.get(id) ?? NOT_COUNTED;
     const body = remote ? '-' : estimateTokens(bytes - description.length);
-    return [id, l1 ?? estimateTokens(id.length + description.length), l2 ?? body, source, description];
+    const line = l1 ?? estimateTokens(id.length + description.length);
+    return [id, line, l2 ?? body, source, namesOf(looks(skill), 2), description];
   });
-  return [['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells];
+  return [['SKILL', 'LINE', 'BODY', 'SOURCE', LOOKS, 'DESCRIPTION'], cells];
 }
 
 function seenTable(rows: readonly SeenRow[]): Table {
-  const cells = rows.map(({ qualified_id, seen_by, not_seen_by }) => [
+  const cells = rows.map(({ qualified_id, looks_here, seen_by, not_seen_by }) => [
     qualified_id,
-    not_seen_by.length === 0 ? 'all' : seen_by.map(nameOf).join(', ') || 'nobody',
+    namesOf(looks_here, 2),
+    not_seen_by.length === 0 ? 'every agent' : seen_by.map(nameOf).join(', ') || 'no agent',
     reasons(not_seen_by),
   ]);
-  return [['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells];
+  return [['SKILL', LOOKS, 'SHOWN TO', 'NOT SHOWN, BECAUSE'], cells];
 }
 
 function reasons(kept: readonly Required<AgentView>[]): string {
@@ -163,7 +184,7 @@ function reasons(kept: readonly Required<AgentView>[]): string {
 }
 
 function nameOf(agent: string | null): string {
-  return agent ?? '(any other)';
+  return agent ?? 'all others';
 }
 
 const MAX_NAMED = 5;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
+import { hiddenOfPerson } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn, declaredTurns } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../lib/command-line/index.ts';
 import { aborted } from '../../lib/waiting/index.ts';
@@ -29,10 +30,11 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   const standardOutput = http === undefined ? takeStandardOutput() : undefined;
   const { createAgentDoors, createSkillMcpDoor, serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
-  const opened = await terminal.openRegistry(options);
+  const opened = await terminal.openRegistry(options, { presets: http === undefined });
   const { root, trusted, registry, problems } = opened;
   for (const problem of problems())
     if (problem.severity === 'error' || SAID.has(problem.code)) terminal.sayProblem(problem);
+  for (const line of await hiddenOfPerson(problems())) terminal.say(`warning: ${line}`);
   const ofConfig = registry.admin.agents();
   const given = await turnOf(options, opened, terminal);
   const caller = agent ? await declaredTurn(root, agent, trusted, ofConfig) : {};

@@ -1,5 +1,6 @@
 import type { Snapshot } from 'skill-registry';
 import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
+import { looksHere } from '../../extensions/skill_registry/host.ts';
 import { invalidArgument, nearestText, type Options } from '../../lib/command-line/index.ts';
 import { didYouMean } from '../../lib/text/index.ts';
 import { printTable, skillRowOf, unseenSkillsText } from './list.ts';
@@ -10,7 +11,7 @@ export async function search(
   options: Options & { readonly limit?: number; readonly tag?: string; readonly source?: string },
   terminal: Terminal,
 ): Promise<void> {
-  const { registry, problems } = await terminal.openRegistry(options, { checksArguments: false });
+  const { root, registry, problems } = await terminal.openRegistry(options, { checksArguments: false });
   await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
@@ -21,9 +22,10 @@ export async function search(
   const { byId } = registry.snapshot();
   if (options.json) {
     const counts = await registry.admin.tokenCounts({ bodies: false });
+    const looks = await looksHere(root, registry.snapshot());
     const rows = skills.flatMap(({ skillId, score, weak, why }) => {
       const skill = byId.get(skillId);
-      return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, weak, why }] : [];
+      return skill ? [{ ...skillRowOf(skill, looks, counts.get(skillId)), score, weak, why }] : [];
     });
     terminal.print({ skills: rows, total, provisional, pending, nearest, message, problems: problems() });
   } else if (skills.length > 0) {

@@ -1,9 +1,10 @@
 import type { Kernel } from 'skill-registry/kernel';
 import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
-import { heldOfRoot } from '../../kernel/host.ts';
+import { presetSources } from '../../extensions/skill_registry/host.ts';
+import { heldOfRoot, isOwnCheckout } from '../../kernel/host.ts';
 import { actorOf, EXIT, type ExitStatus, isConfirmed, type Options } from '../../lib/command-line/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { findRoot, flagConfig, isTrusted } from '../find-root.ts';
+import { findRoot, flagConfig, hasExtensions, isTrusted, takesPresets } from '../find-root.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
 
 /** Returns after the person quits, or after a signal. `EXIT.problem` when a line of a pipe failed. */
@@ -13,9 +14,13 @@ export async function start(
 ): Promise<ExitStatus> {
   const { boot } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
-  const config = { skill_registry: flagConfig(options, terminal) };
   const { say } = terminal;
   const trust = isTrusted(root, options, terminal) || (await approvedNow(root, terminal));
+  // What a person keeps for all projects is not for the code of one project, nor for whom an extension may serve.
+  const runsOwn = trust && hasExtensions(root) && !isOwnCheckout(root);
+  const takes = !options.enable && takesPresets(root, options, terminal);
+  const sources = takes && presetSources(runsOwn ? 'project' : 'all');
+  const config = { skill_registry: { ...(sources && { sources }), ...flagConfig(options, terminal) } };
   const enable = ['cli_channel', ...(options.enable ?? [])];
   const stop = stopOnSignals();
   let kernel: Kernel | undefined;

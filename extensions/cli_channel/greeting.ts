@@ -30,7 +30,7 @@ export async function greeting(
     return [id, line, body, registry.admin.resources(id).length + 1, description];
   });
   const more = skills.length - shown.length;
-  const table = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
+  const table = formatTable(['SKILL', 'LINE', 'BODY', 'FILES', 'DESCRIPTION'], rows, width);
   const catalog = more > 0 ? `${table}\n... ${more} more: /skills <words> finds them` : table;
   const news = await registry.admin.news();
   const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
@@ -60,7 +60,8 @@ const STATE_WORDS: Readonly<Record<ExtensionStatus['state'], string>> = {
   STOPPED: 'stopped',
 };
 
-const COUNTS_EXPLAINED = 'L1: tokens of the line every agent sees. L2: tokens of the instructions. ~: an estimate.';
+const COUNTS_EXPLAINED =
+  'LINE: tokens of what each prompt says of it. BODY: tokens of its instructions. ~: an estimate.';
 const NO_MODEL = 'No model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.';
 
 const WATCHING = {

@@ -34,6 +34,7 @@ it('lists the documented JSON shape', async () => {
         source: 'skills',
         file: join(root, 'skills/tea/SKILL.md'),
         tokens: { l1: expect.any(Number), l2: expect.any(Number) },
+        looks_here: [],
       },
     ],
     total: 1,
@@ -68,7 +69,9 @@ it('takes --skills more than once, instead of the configured sources and relativ
 it('prints a table on standard output and words for people on standard error', async () => {
   const root = teaRoot();
   const { stdout, stderr } = await runCommand(['list', '--skills', 'skills'], { cwd: root });
-  expect(stdout).toMatch(/^SKILL +L1 +L2 +SOURCE +DESCRIPTION\ntea +\d+ +\d+ +skills +How to brew tea\.\n$/);
+  expect(stdout).toMatch(
+    /^SKILL +LINE +BODY +SOURCE +LOOKS HERE +DESCRIPTION\ntea +\d+ +\d+ +skills +How to brew tea\.\n$/,
+  );
   expect(stderr).toBe('1 skill(s); 1 problem(s), see skill-registry doctor\n');
 });
 

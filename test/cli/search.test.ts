@@ -44,6 +44,7 @@ it('has the shape of list as JSON, with score and reason, hidden skills included
         source: 'skills',
         file: join(root, 'skills/secret/SKILL.md'),
         tokens: { l1: expect.any(Number), l2: null },
+        looks_here: [],
         score: expect.any(Number),
         why: { field: 'description', snippet: 'Tea for guests.' },
       },

@@ -7,6 +7,7 @@ import { openTrust } from '../../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { actor, aFunction, type CheckedCalls, ofTurn, text, texts, turn, words } from './checked-calls.ts';
+import { isPresetGroup } from './config/presets.ts';
 import { assertOpen, meaningOf, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { namedTools } from './show/formats.ts';
@@ -171,7 +172,8 @@ async function setDisabled(
   assertOpen(parts);
   if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
   const config = await import('./config/set-disabled.ts');
-  const done = config.setDisabled(root, disabling, isDisabled);
+  const preset = parts.config.sources.flatMap((source) => source.preset ?? []).find(isPresetGroup);
+  const done = config.setDisabled(root, disabling, isDisabled, preset);
   disabled.now = config.disabledAfter(disabled.now, disabling, isDisabled);
   await catalog.refresh();
   const action = isDisabled ? 'revoke' : 'allow';

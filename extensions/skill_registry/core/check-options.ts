@@ -50,6 +50,7 @@ const OPTIONS: Readonly<Record<keyof InternalOptions, Option>> = {
   config: ['', () => true],
   cache: ['one of "disk", "memory"', (value) => value === 'disk' || value === 'memory'],
   trust: SWITCH,
+  presets: SWITCH,
   getSecret: FUNCTION,
   inspect: SWITCH,
   noGuard: SWITCH,

@@ -78,6 +78,8 @@ export interface Opening {
   readonly inspect?: boolean;
   /** False for commands that only read: TypeScript checked their calls, and zod loads slowly. Default: true. */
   readonly checksArguments?: boolean;
+  /** False where others than the person at this machine are given what is found. Default: true. */
+  readonly presets?: boolean;
 }
 
 /** The argument of every command before the last. */

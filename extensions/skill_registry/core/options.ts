@@ -12,6 +12,11 @@ export interface SkillRegistryOptions {
   readonly cache?: 'disk' | 'memory';
   /** Whether to trust the content of `root`: read its `cache.db`, finish or undo unfinished changes. Default: true. */
   readonly trust?: boolean;
+  /**
+   * Without `sources` in `config`: true also takes the skill folders of agents (presets) in the home directory, false
+   * takes no presets. Default: those of the project, where the root has no config file.
+   */
+  readonly presets?: boolean;
   /** For EMBEDDINGS_API_KEY, or MODEL_API_KEY when MODEL_BASE_URL is the endpoint. Default: no key. */
   readonly getSecret?: (name: string) => string | undefined;
   /**

@@ -9,7 +9,9 @@ import { userCacheDirectory, userStateDirectory } from '../../../lib/trust/index
 import { Catalog } from './catalog/catalog.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { DisabledSkill, SkillRegistryConfig, SourceConfig } from './config/config.ts';
+import { presetSources } from './config/config-keys.ts';
 import type { ConfigReader } from './config/read-config.ts';
+import { SOURCE_DEFAULTS } from './config/source-entry.ts';
 import { createEvents, type RegistryEvents } from './events.ts';
 import { createHooks, type Hooks } from './hooks.ts';
 import type { InternalOptions } from './options.ts';
@@ -212,7 +214,9 @@ function openBase(
   const cache = createCache(cacheFile, cacheParts);
   // Without config.yaml, the program itself gives the config.
   const givenIn = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
-  const { config, problems } = configReader.read(options.config ?? {}, givenIn, options.manifest);
+  const read = configReader.read(options.config ?? {}, givenIn, options.manifest);
+  const { problems } = read;
+  const config = givenIn === configFile && !options.presets ? read.config : withPresets(read.config, options);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   return {
@@ -247,6 +251,13 @@ async function withoutDoubleAgents(base: ReturnType<typeof openBase>): Promise<R
   });
   const left = Object.fromEntries(agents.filter(([id]) => !taken.has(id)));
   return { ...base, config: { ...config, agents: left }, problems: [...base.problems, ...problems] };
+}
+
+/** Where the program names no sources. A root with a config file keeps what it had, unless the program asks. */
+function withPresets(config: SkillRegistryConfig, { config: given, presets }: InternalOptions): SkillRegistryConfig {
+  if (presets === false || withFallback(() => given?.sources !== undefined, true)) return config;
+  const sources = presetSources(presets ? 'all' : 'project').map((one) => ({ ...SOURCE_DEFAULTS, ...one }));
+  return { ...config, sources };
 }
 
 async function openSkills(base: ReturnType<typeof openBase>, features: readonly GivenByFeature[]) {

@@ -103,11 +103,13 @@ it('has a column of sources at a terminal where there are several, and always in
     'two/cup/SKILL.md': skillMd({ name: 'cup', description: 'How to wash cups.' }),
   });
   const list = (...folders: string[]) => folders.flatMap((folder) => ['--skills', folder]);
-  expect(await onTerminal(['list', ...list('one', 'two')], root)).toMatch(/^SKILL +L1 +L2 +SOURCE +DESCRIPTION\n/);
-  expect(await onTerminal(['list', ...list('one')], root)).toMatch(/^SKILL +L1 +L2 +DESCRIPTION\ntea +\d+ +\d+ +How/);
+  expect(await onTerminal(['list', ...list('one', 'two')], root)).toMatch(/^SKILL +LINE +BODY +SOURCE +DESCRIPTION\n/);
+  expect(await onTerminal(['list', ...list('one')], root)).toMatch(
+    /^SKILL +LINE +BODY +DESCRIPTION\ntea +\d+ +\d+ +How/,
+  );
   expect(await onTerminal(['search', 'brew tea', ...list('one')], root)).toMatch(/^SKILL +SCORE +WHY\ntea +\d/);
   const { stdout } = await runCommand(['list', ...list('one'), '--root', root], { cwd: root });
-  expect(stdout).toMatch(/^SKILL +L1 +L2 +SOURCE +DESCRIPTION\n/);
+  expect(stdout).toMatch(/^SKILL +LINE +BODY +SOURCE +LOOKS HERE +DESCRIPTION\n/);
 });
 
 it('says how many skills have an id that another one has, so that totals add up', async () => {

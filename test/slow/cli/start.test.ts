@@ -12,7 +12,7 @@ it('prints the catalog, the sources and every problem, reads lines to the end an
   // On a machine so busy that a step takes five seconds, that is said.
   expect(stderr.replaceAll(/^warn: \w+: takes long to start: .*\n/gm, '')).toBe('');
   expect(stdout).toMatch(
-    /SKILL +L1 +L2 +FILES +DESCRIPTION\ncup +\d+ +\d+ +1 +Cups\.\ntea +\d+ +\d+ +1 +How to brew tea\./,
+    /SKILL +LINE +BODY +FILES +DESCRIPTION\ncup +\d+ +\d+ +1 +Cups\.\ntea +\d+ +\d+ +1 +How to brew tea\./,
   );
   expect(stdout).toContain('Sources (watched by file events, and every 5 s):');
   expect(stdout).toContain(`skills: 2 skill(s) in ${join(root, 'skills')}`);

@@ -1,5 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { AgentConfig, DisabledSkill, SkillRegistryConfig } from './config.ts';
+import type { PresetGroup } from './presets.ts';
 import {
   bool,
   integerFrom,
@@ -113,6 +114,13 @@ export const DEFAULT_SOURCES: SkillRegistryConfig['sources'] = [
   { path: 'skills', ...SOURCE_DEFAULTS, optional: true },
   { shipped: 'if_none', ...SOURCE_DEFAULTS },
 ];
+
+/** Instead of `DEFAULT_SOURCES` where no config file is. */
+export function presetSources(
+  preset: PresetGroup,
+): readonly [{ path: string; optional: true }, { preset: PresetGroup }, { shipped: 'if_none' }] {
+  return [{ path: 'skills', optional: true }, { preset }, { shipped: 'if_none' }];
+}
 
 export const CORE_TOOLS: readonly ToolOfConfig[] = ['list_skills', 'read_skill', 'read_skill_resource'].map((name) => ({
   name,

@@ -1,14 +1,17 @@
 /** What the owner sets. No code: read-config.ts reads it. */
 import type { ValidationProfile } from '../skill/spec-rules.ts';
-import type { PresetName } from './presets.ts';
+import type { PresetGroup, PresetName } from './presets.ts';
 
 /** Has exactly one of `path`, `inline`, `preset`, `shipped` and the keys of other kinds. Features add theirs. */
 export interface SourceConfig {
   /** A folder, or a bare `.md` file: absolute, below `~/`, or relative to the root. */
   readonly path?: string | undefined;
   readonly inline?: InlineSkillConfig | readonly InlineSkillConfig[] | undefined;
-  /** The skill folders of another agent: those of the project, nearest first, then that of the home directory. */
-  readonly preset?: PresetName | undefined;
+  /**
+   * The skill folders of another agent: those of the project, nearest first, then that of the home directory. `all`:
+   * those of every agent; `project`: of these without the home directory.
+   */
+  readonly preset?: PresetName | PresetGroup | undefined;
   /** The skills of this package; `if_none`: only while no earlier source has a skill. */
   readonly shipped?: true | 'if_none' | undefined;
   /** Default: name of the folder, file, package, pack, preset, program, host; `inline`, `shipped`. Numbered if used. */

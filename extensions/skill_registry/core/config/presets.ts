@@ -24,4 +24,18 @@ export const PRESETS = {
   windsurf: { project: '.windsurf/skills', home: '.codeium/windsurf/skills' },
 } as const;
 export type PresetName = keyof typeof PRESETS;
+/** Every preset: of project and person, or of the project alone. */
+export const PRESET_GROUPS = ['all', 'project'] as const;
+export type PresetGroup = (typeof PRESET_GROUPS)[number];
+
+export function isPresetGroup(name: PresetName | PresetGroup): name is PresetGroup {
+  return (PRESET_GROUPS as readonly string[]).includes(name);
+}
+
+/** Who also reads the folders of another preset, as the same pages say. */
+export const ALSO_READ_BY: Partial<Record<PresetName, readonly PresetName[]>> = {
+  agents: ['codex', 'copilot', 'cursor', 'gemini', 'goose', 'openclaw', 'opencode', 'pi', 'windsurf'],
+  claude: ['copilot', 'cursor', 'goose', 'opencode'],
+  codex: ['cursor'],
+};
 export const PRESET_NAMES: readonly PresetName[] = Object.keys(PRESETS) as PresetName[];

@@ -4,7 +4,9 @@ import { readMapping, yamlPackage } from '../../../../kernel/host.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { DisabledSkill } from './config.ts';
+import { presetSources } from './config-keys.ts';
 import { ownerFile, writeOwnerFile } from './owner-file.ts';
+import type { PresetGroup } from './presets.ts';
 import { isRecord } from './readers.ts';
 
 export interface SkillForAgent {
@@ -15,7 +17,8 @@ export interface SkillForAgent {
 
 /**
  * Adds a skill to `disabled` in the config of a root (absolute), or removes it, for the next start of registries. Keeps
- * comments and other keys; makes a missing file. Enabling for every agent also removes entries for single agents.
+ * comments and other keys; makes a missing file, with `preset` among its sources. Enabling for every agent also removes
+ * entries for single agents.
  * @throws INVALID_ARGUMENT when a skill that is disabled for every agent is to be enabled for one; CONFIG_INVALID,
  * WRITE_FAILED, PATH_TRAVERSAL.
  */
@@ -23,9 +26,10 @@ export function setDisabled(
   root: string,
   named: SkillForAgent,
   isDisabled: boolean,
+  preset?: PresetGroup,
 ): { readonly file: string; readonly changed: boolean } {
   const file = ownerFile(root);
-  const document = readDocument(file);
+  const { document, isNew } = readDocument(file);
   const list = listIn(document, file);
   const entries = (list?.toJSON() ?? []) as readonly DisabledSkill[];
   const { skill, agent } = named;
@@ -40,6 +44,8 @@ export function setDisabled(
   if (after.length === entries.length) return { file, changed: false };
   if (added !== undefined) add(document, list, added);
   else if (list) list.items = list.items.filter((_, index) => after.includes(entries[index] as DisabledSkill));
+  // A root with a config file has the sources of this file: without the key, what is seen now would be gone.
+  if (isNew && preset) document.set('sources', document.createNode(presetSources(preset), { flow: true }));
   writeOwnerFile(root, document.toString({ lineWidth: 0 }));
   return { file, changed: true };
 }
@@ -60,15 +66,17 @@ export function disabledAfter(
 
 const MAX_BYTES = 1_048_576;
 
-function readDocument(file: string): Document {
+function readDocument(file: string): { readonly document: Document; readonly isNew: boolean } {
   let text = '';
+  let isNew = false;
   try {
     text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw invalid(file, (error as Error).message);
+    isNew = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (!isNew) throw invalid(file, (error as Error).message);
   }
   const read = readMapping(text);
-  if ('values' in read || read.isEmpty) return read.document;
+  if ('values' in read || read.isEmpty) return { document: read.document, isNew };
   throw invalid(file, read.reason);
 }
 

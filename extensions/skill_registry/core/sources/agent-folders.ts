@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { PRESET_NAMES, PRESETS, type PresetName } from '../config/presets.ts';
+import type { Problem } from 'skill-registry/kernel';
+import {
+  ALSO_READ_BY,
+  isPresetGroup,
+  PRESET_NAMES,
+  PRESETS,
+  type PresetGroup,
+  type PresetName,
+} from '../config/presets.ts';
 
 export interface FoundAgent {
   readonly preset: PresetName;
@@ -15,8 +23,16 @@ export interface PresetFolder {
   readonly project?: string;
 }
 
-/** The folders need not exist. Without a git work tree, parent folders of the root are left out. */
-export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
+/**
+ * The folders need not exist. Without a git work tree, parent folders of the root are left out. Of a group each folder
+ * once, those of the project first: what a project says about itself goes before what its user says everywhere.
+ */
+export function presetFolders(name: PresetName | PresetGroup, root: string, home: string): readonly PresetFolder[] {
+  if (isPresetGroup(name)) {
+    const all = OWN_NAMES.flatMap((one) => presetFolders(one, root, home));
+    const ofPerson = name === 'all' ? all.filter(({ project }) => project === undefined) : [];
+    return [...all.filter(({ project }) => project !== undefined), ...ofPerson];
+  }
   const { project, home: below } = PRESETS[name];
   const top = workTreeOf(root) ?? root;
   const projects = [root];
@@ -25,7 +41,32 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
     return { id: index === 0 ? name : `${name}-up-${index}`, path: join(dir, project), project: dir };
   });
   const own = join(home, below);
-  return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
+  if (!folders.some(({ path }) => path === own)) return [...folders, { id: `${name}-home`, path: own }];
+  return folders.map(({ project: of, ...one }) => (one.path === own ? one : { ...one, project: of }));
+}
+
+/** The agents whose documentation says that they read the folder of this file. Their own settings are not read. */
+export function createLooksHere(root: string, home: string = homedir()): (file: string) => readonly PresetName[] {
+  const folders = OWN_NAMES.flatMap((name) => {
+    const readers = [...(name === 'agents' ? [] : [name]), ...(ALSO_READ_BY[name] ?? [])];
+    const paths = presetFolders(name, root, home).map(({ path }) => `${path}/`);
+    // A folder that is called just skills is no sign of an agent.
+    return paths.flatMap((path) =>
+      PRESETS[name].project === 'skills' && !path.startsWith(`${home}/.`) ? [] : [{ path, readers }],
+    );
+  });
+  return (file) => [...new Set(folders.flatMap(({ path, readers }) => (file.startsWith(path) ? readers : [])))].sort();
+}
+
+/** Skills of the person (qualified ids) whose id a skill of the project has, with other files. */
+export function hiddenOfPerson(problems: readonly Problem[], home: string = homedir()): readonly string[] {
+  const isOfPerson = (file: unknown): boolean =>
+    homeFolders(home).some((folder) => String(file).startsWith(`${folder}/`));
+  return problems.flatMap(({ code, details: { winner, loser, winner_id, loser_id } = {} }) =>
+    code === 'SKILL_ID_TAKEN' && isOfPerson(loser) && !isOfPerson(winner)
+      ? [`Your skill ${loser_id} is hidden by ${winner_id}, which has its id (${winner})`]
+      : [],
+  );
 }
 
 export function homeFolders(home: string): readonly string[] {
@@ -41,8 +82,7 @@ export function workTreeOf(folder: string): string | undefined {
 
 /** A folder named `skills` in the root is no sign of an agent. */
 export function foundAgents(root: string, home: string = homedir()): readonly FoundAgent[] {
-  return PRESET_NAMES.flatMap((preset) => {
-    if (preset === 'github') return [];
+  return OWN_NAMES.flatMap((preset) => {
     const paths = PRESETS[preset];
     const ofProject = presetFolders(preset, root, home).flatMap(({ path, project }) => (project ? [path] : []));
     const signs = [dirname(join(home, paths.home)), ...(paths.project === 'skills' ? [] : ofProject)];
@@ -50,3 +90,8 @@ export function foundAgents(root: string, home: string = homedir()): readonly Fo
     return folder === undefined ? [] : [{ preset, folder }];
   });
 }
+
+// --- internal ---
+
+/** Without the older name of copilot. */
+const OWN_NAMES = PRESET_NAMES.filter((name) => name !== 'github');

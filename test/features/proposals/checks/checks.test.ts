@@ -9,8 +9,8 @@ const OLD = skill('Boil water.\n');
 
 it('says of an unchanged text only what it costs and how long it is', async () => {
   expect(await checksOf(OLD, OLD)).toEqual([
-    { kind: 'tokens', level: 'info', text: 'Catalog line (L1): 10 tokens, unchanged' },
-    { kind: 'tokens', level: 'info', text: 'Body (L2): 4 tokens, unchanged' },
+    { kind: 'tokens', level: 'info', text: 'Catalog line: 10 tokens, unchanged' },
+    { kind: 'tokens', level: 'info', text: 'Body: 4 tokens, unchanged' },
     { kind: 'size', level: 'info', text: 'Lines: +0 -0; bytes: 65 -> 65' },
   ]);
 });
@@ -19,27 +19,27 @@ describe('tokens', () => {
   it('are counted of the catalog line and of the body', async () => {
     const longer = skill('Boil water. Wait three minutes.\n').replace('for guests', 'for guests and friends');
     expect(await told('tokens', OLD, longer)).toEqual([
-      'info: Catalog line (L1): 10 -> 12 tokens (+2)',
-      'info: Body (L2): 4 -> 8 tokens (+4)',
+      'info: Catalog line: 10 -> 12 tokens (+2)',
+      'info: Body: 4 -> 8 tokens (+4)',
     ]);
   });
 
   it('are those of the text a model is given', async () => {
     const [line, body] = await Promise.all(['• `tea` — Makes tea for guests.\n', 'Boil water.'].map(countTokens));
     expect(await told('tokens', OLD, OLD)).toEqual([
-      `info: Catalog line (L1): ${line} tokens, unchanged`,
-      `info: Body (L2): ${body} tokens, unchanged`,
+      `info: Catalog line: ${line} tokens, unchanged`,
+      `info: Body: ${body} tokens, unchanged`,
     ]);
   });
 
   it.each([
-    ['a new skill', null, OLD, ['info: Catalog line (L1): 0 -> 10 tokens', 'info: Body (L2): 0 -> 4 tokens']],
-    ['a removed skill', OLD, null, ['info: Catalog line (L1): 10 -> 0 tokens', 'info: Body (L2): 4 -> 0 tokens']],
+    ['a new skill', null, OLD, ['info: Catalog line: 0 -> 10 tokens', 'info: Body: 0 -> 4 tokens']],
+    ['a removed skill', OLD, null, ['info: Catalog line: 10 -> 0 tokens', 'info: Body: 4 -> 0 tokens']],
     [
       'a text that cannot be loaded',
       OLD,
       '',
-      ['info: Catalog line (L1): 10 -> 0 tokens (-10)', 'info: Body (L2): 4 -> 0 tokens (-4)'],
+      ['info: Catalog line: 10 -> 0 tokens (-10)', 'info: Body: 4 -> 0 tokens (-4)'],
     ],
   ])('are counted of %s', async (_, before, after, checks) => {
     expect(await told('tokens', before, after)).toEqual(checks);

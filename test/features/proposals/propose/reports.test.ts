@@ -46,7 +46,7 @@ it('writes what people read', () => {
       model: 'small-1',
       evidence: 'Three of five users asked.\n\nSee the log.',
       checks: [
-        { kind: 'tokens', level: 'info', text: 'Body (L2): 10 -> 12 tokens (+2)' },
+        { kind: 'tokens', level: 'info', text: 'Body: 10 -> 12 tokens (+2)' },
         { kind: 'shell', level: 'warn', text: 'Deletes files or discards changes: "rm -rf /"', line: 7 },
       ],
       recommendations: [{ by: 'skill_reviewer', at: '2026-01-02T04:00:00Z', verdict: 'approve', reason: 'Good.' }],
@@ -95,7 +95,7 @@ decided_at: 2026-01-02T05:00:00Z
 
 ## Checks
 
-- tokens: Body (L2): 10 -> 12 tokens (+2)
+- tokens: Body: 10 -> 12 tokens (+2)
 - **warn** shell (line 7): Deletes files or discards changes: "rm -rf /"
 
 ## Recommendations

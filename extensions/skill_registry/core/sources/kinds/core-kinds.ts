@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { packageRoot } from '../../../../../kernel/host.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
 import type { InlineSkillConfig, SourceConfig } from '../../config/config.ts';
-import { PRESET_NAMES } from '../../config/presets.ts';
+import { isPresetGroup, PRESET_GROUPS, PRESET_NAMES } from '../../config/presets.ts';
 import { listOf, objectOf, oneOf, type Reader, readerOf, recordOf, someText, text } from '../../config/readers.ts';
 import { locate } from '../../config/source-entry.ts';
 import { presetFolders } from '../agent-folders.ts';
@@ -21,7 +21,7 @@ export const CORE_KINDS: readonly SourceKind[] = [
     open: async (config, host) => [openPath(config.path ?? '.', config, host)],
   },
   { key: 'inline', entry: { inline: inlineReader() }, asksItself: true, open: openInline },
-  { key: 'preset', entry: { preset: oneOf(...PRESET_NAMES) }, open: openPreset },
+  { key: 'preset', entry: { preset: oneOf(...PRESET_NAMES, ...PRESET_GROUPS) }, open: openPreset },
   { key: 'shipped', entry: { shipped: oneOf<true | 'if_none'>(true, 'if_none') }, open: openShipped },
 ];
 
@@ -50,12 +50,15 @@ async function openInline({ inline = [] }: SourceConfig, host: SourceHost): Prom
 
 /** One source per folder. */
 async function openPreset(config: SourceConfig, host: SourceHost): Promise<readonly SkillSource[]> {
-  const { options, root, takeId, trusted } = host;
+  const { entries, options, root, takeId, trusted } = host;
   const { id: own, preset = 'agents', writable = false } = config;
-  return presetFolders(preset, root, homedir()).map(({ id, path, project }) =>
+  const isGroup = isPresetGroup(preset);
+  const named = new Set(isGroup ? entries.map(({ path }) => path !== undefined && locate(path, root)) : []);
+  const folders = presetFolders(preset, root, homedir()).filter(({ path }) => !named.has(path));
+  return folders.map(({ id, path, project }) =>
     createDirectorySource({
       ...options,
-      id: takeId(own ? id.replace(preset, own) : id),
+      id: takeId(own === undefined ? id : isGroup ? `${own}-${id}` : id.replace(preset, own)),
       root: path,
       optional: true,
       onlyWithin: trusted || project === undefined ? undefined : { folder: project, root },

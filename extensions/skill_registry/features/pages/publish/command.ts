@@ -9,7 +9,7 @@ export async function publish(
   options: Options & { readonly to: string },
   terminal: CommandTerminal,
 ): Promise<ExitStatus> {
-  const { registry } = await terminal.openRegistry(options);
+  const { registry } = await terminal.openRegistry(options, { presets: false });
   const to = resolve(terminal.cwd, options.to);
   const publishing = registry.origin.publish({ to, ids: ids.length === 0 ? undefined : ids });
   const published = await terminal.during('Publishing skills', publishing);

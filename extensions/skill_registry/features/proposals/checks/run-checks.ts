@@ -149,7 +149,7 @@ function problemText({ severity, code, message }: Problem): string {
   return `${severity} ${code}: ${oneLine(message, 300)}`;
 }
 
-/** For SKILL.md its catalog line (L1) and its body (L2), for another file its text. */
+/** For SKILL.md its catalog line and its body, for another file its text. */
 async function tokenChecks({ before, after, isSkillFile, skillId }: CheckInput): Promise<readonly Check[]> {
   const count = await loadTokenCounter();
   const difference = (what: string, partOf: (text: string) => string): Check => {
@@ -161,7 +161,7 @@ async function tokenChecks({ before, after, isSkillFile, skillId }: CheckInput):
     const { header } = parsedText(text, skillId);
     return header ? `${bulletOf({ id: skillId, description: header.description })}\n` : '';
   };
-  return [difference('Catalog line (L1)', lineOf), difference('Body (L2)', bodyOf)];
+  return [difference('Catalog line', lineOf), difference('Body', bodyOf)];
 }
 
 function fromTo(before: number | undefined, after: number | undefined): string {
