@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { expect, it } from 'vitest';
 import { httpClient, stdioClient } from '../helpers/mcp.ts';
+import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand, startCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -103,4 +104,58 @@ it('refuses an agent that does not exist, a port that is none, and other machine
     status: 1,
     stderr: expect.stringContaining('SKILL_MCP_TOKEN'),
   });
+});
+
+const OF_CONFIG = {
+  ...TREE,
+  'data/skill_registry/config.yaml': 'sources: [{ path: skills }]\nagents: { brewer: { skills: [tea] } }\n',
+};
+
+it('issues a token in one process that a running server obeys, and forgets it at the next request', async () => {
+  const root = tempFolder(OF_CONFIG);
+  const token = (...args: string[]) => runCommand(['mcp', 'token', ...args, '--root', root, '--trust', '--json']);
+  const running = startCommand(['mcp', '--http', '0', '--root', root, '--trust', '--json']);
+  await running.until('}');
+  const url = new URL('/agents/brewer/mcp', (JSON.parse(running.stdout()) as { url: string }).url).href;
+  const isServed = (given?: string): Promise<boolean> =>
+    httpClient(url, 'modern', {}, undefined, given)
+      .then((client) => client.listPrompts())
+      .then(
+        () => true,
+        () => false,
+      );
+  expect(await isServed()).toBe(true);
+  expect(await token('add', 'cook')).toMatchObject({ status: 1, stderr: expect.stringContaining('brewer') });
+  const added = JSON.parse((await token('add', 'brewer')).stdout) as { readonly token: string; readonly id: string };
+  expect([await isServed(), await isServed(added.token)]).toEqual([false, true]);
+  const listed = await token('list');
+  expect(listed.stdout).not.toContain(added.token);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ tokens: [{ agent: 'brewer', id: added.id, revoked: false }] });
+  expect(await token('revoke', 'brewer')).toMatchObject({ status: 0 });
+  expect([await isServed(), await isServed(added.token)]).toEqual([false, false]);
+  expect(await token('revoke', 'brewer')).toMatchObject({ status: 2 });
+  await running.untilStderr('brewer: served to test 1.0.0');
+  running.child.kill('SIGTERM');
+  expect(await running.exited).toBe(0);
+});
+
+it('serves an agent of the config on stdio in the thread that is named, else counts the process only', async () => {
+  const root = tempFolder(OF_CONFIG);
+  for (const [thread, named] of [
+    [['--thread', 'T 1'], 'T 1'],
+    [[], undefined],
+  ] as const) {
+    const { client } = await stdioClient(['--root', root, '--trust', '--agent', 'brewer', ...thread]);
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['skill://tea/SKILL.md']);
+    await client.callTool({ name: 'read_skill', arguments: { skill_id: 'tea' } });
+    await client.callTool({ name: 'read_skill', arguments: { skill_id: 'mug' } });
+    await client.close();
+    const registry = await openRoot(root);
+    const events = (await registry.usage.events()).slice(-2);
+    expect(events).toMatchObject([{ agent: 'brewer' }, { agent: 'brewer', outcome: 'SKILL_NOT_FOUND' }]);
+    const [one, other] = events.map((event) => event.thread);
+    expect([one, other]).toEqual([other, named ?? expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  }
+  const both = await runCommand(['mcp', '--root', root, '--http', '0', '--thread', 'T']);
+  expect(both).toMatchObject({ status: 2, stderr: expect.stringContaining('/agents/<id>/threads/<thread>/mcp') });
 });
