@@ -1,9 +1,20 @@
 // Builds dist/: declarations, code, and copied files. --if-needed: only when a source is newer.
 // Contains only the package's own extensions; others run from their sources.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, normalize, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { vocabulary } from './vocabulary.mjs';
 
 const OWN_EXTENSIONS = readdirSync('extensions');
 /** Dependencies that `mcp` loads at each start, and every agent has its own: 110 files are a quarter of its time. */
@@ -15,6 +26,7 @@ if (process.argv.includes('--if-needed') && isUpToDate()) process.exit(0);
 const startedAt = Date.now();
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 await bundle();
+writeFileSync(join('dist', 'o200k_base.bin'), vocabulary());
 for (const id of OWN_EXTENSIONS) {
   for (const asset of ASSETS.filter((name) => existsSync(join('extensions', id, name)))) {
     cpSync(join('extensions', id, asset), join('dist', 'extensions', id, asset), { recursive: true });
@@ -125,6 +137,7 @@ function isUpToDate() {
     ...sources,
     'docs/configuration.md',
     'scripts/build.mjs',
+    'scripts/vocabulary.mjs',
     'scripts/schemas.mjs',
     'scripts/frontmatter-schema.ts',
     'package.json',
