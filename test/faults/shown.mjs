@@ -108,7 +108,7 @@ export const shown = [
   {
     title: 'A hit with little of the query is not weak',
     in: 'bestByWords',
-    swap: ['(shares[best] as number) < MIN_SHARE', 'best < 0'],
+    swap: ['shareOf(best) < MIN_SHARE', 'best < 0'],
     test: 'of which a skill has one common word finds what is nearest, and says that it may not fit',
   },
   {

@@ -48,6 +48,7 @@ const MAX_NAME = 80;
 /** Characters; longer queries are not searched inside words or compared with ids. */
 const MAX_PART = 40;
 const MAX_NAME_WORDS = 3;
+const STEPS = 1024;
 
 export interface Found {
   /** Best first: names that equal the query or begin with it, then equal trigger keywords, then by rank. */
@@ -73,14 +74,18 @@ export function hitsOf(
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
   // A skill with every word of the query stays first.
   if (likeness && best >= 0 && hasEveryTerm(pool, ranking, best)) ranks[best] = highest;
-  const ofWords = best >= 0 ? (ranking.shares[best] as number) : 0;
+  const ofWords = best >= 0 ? ranking.shareOf(best) : 0;
   const topScore = MAX_SCORE * Math.max(ofWords, likeness?.confidence ?? 0);
   const isByWords = (at: number): boolean => names.has(at) || (combined[at] as number) >= least;
-  const scores = new Float64Array(combined.length);
   const isNear = (at: number): boolean => likeness?.fitting.has(pool.skills[at] as Skill) ?? false;
-  const found = positionsWhere(combined, (at) => accepted?.[at] !== false && (isByWords(at) || isNear(at)));
-  for (const at of found)
+  const scores = new Float64Array(combined.length);
+  const found: number[] = [];
+  for (let at = 0; at < combined.length; at++) {
+    const isFound = (combined[at] as number) >= least || names.has(at) || isNear(at);
+    if (!isFound || accepted?.[at] === false) continue;
+    found.push(at);
     scores[at] = names.get(at) ?? (highest > 0 ? (topScore * (ranks[at] as number)) / highest : 0);
+  }
   const lowest = found.length > most ? leastOf(scores, most) : 0;
   const [byScore, byRank] = [byValue(scores), byValue(combined)];
   const wanted = found.filter((at) => (scores[at] as number) >= lowest).sort((a, b) => byScore(a, b) || byRank(a, b));
@@ -167,12 +172,12 @@ interface WordHits {
 }
 
 function bestByWords(pool: Pool, ranking: Ranking, accepted: readonly boolean[] | undefined): WordHits {
-  const { combined, shares } = ranking;
+  const { combined, shareOf } = ranking;
   const best = bestOf(combined, accepted);
   if (best < 0) return { best, least: Number.POSITIVE_INFINITY, isWeak: true };
   const highest = combined[best] as number;
   const isClose = (at: number): boolean => (combined[at] as number) > highest * CLOSE && accepted?.[at] !== false;
-  const hasLittle = (shares[best] as number) < MIN_SHARE && !hasEveryTerm(pool, ranking, best);
+  const hasLittle = shareOf(best) < MIN_SHARE && !hasEveryTerm(pool, ranking, best);
   const isWeak = hasLittle || positionsWhere(combined, isClose).length >= CROWD;
   return { best, least: highest * TAIL, isWeak };
 }
@@ -195,9 +200,17 @@ function contains({ tags, triggerKeywords, description }: Skill, part: string): 
   return [description, ...tags, ...triggerKeywords].some((text) => text.toLowerCase().includes(part));
 }
 
+/** The lowest of so many highest values, of those above 0. */
 function leastOf(values: Float64Array, most: number): number {
-  const above = values.filter((value) => value > 0);
-  return above.sort()[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
+  // Sorts only those that share or surpass its step: to sort ten thousand takes longer than all else of a search.
+  const step = (values[bestOf(values, undefined)] ?? 0) / STEPS;
+  const stepOf = (value: number): number => Math.floor(value / step);
+  const counts = new Uint32Array(STEPS + 1);
+  for (const value of values) if (value > 0) counts[stepOf(value)] = (counts[stepOf(value)] as number) + 1;
+  let [from, above] = [STEPS, counts[STEPS] as number];
+  while (above < most && from > 0) above += counts[--from] as number;
+  const high = values.filter((value) => value > 0 && stepOf(value) >= from).sort();
+  return high[Math.max(0, high.length - most)] ?? Number.POSITIVE_INFINITY;
 }
 
 function positionsWhere(values: Float64Array, keep: (position: number) => boolean): number[] {

@@ -21,8 +21,8 @@ export interface RankedTerm {
 export interface Ranking {
   /** By position in the pool: 0 to the sum of the weights. */
   readonly combined: Float64Array;
-  /** By position: the part of all that a skill could have of the query, unknown words included. 0 to 1. */
-  readonly shares: Float64Array;
+  /** The part of all that a skill could have of the query, unknown words included. 0 to 1. */
+  readonly shareOf: (position: number) => number;
   readonly terms: readonly RankedTerm[];
 }
 
@@ -64,7 +64,8 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[], length: numbe
     if (frequency > 0) add(pool, chunks, information, constants, { header, all, sections });
   }
   const combined = combineRanks(header, all, bestSections(pool, sections, all));
-  return { combined, shares: all.map((value) => (most > 0 ? Math.min(1, value / most) : 0)), terms };
+  const shareOf = (position: number): number => (most > 0 ? Math.min(1, (all[position] as number) / most) : 0);
+  return { combined, shareOf, terms };
 }
 
 /**
