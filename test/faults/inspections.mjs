@@ -78,4 +78,22 @@ export const inspections = [
     swap: ['one.step === SECRETS', "one.name === ''"],
     test: 'is found in "```sh',
   },
+  {
+    title: 'A host that is named once is no stray one',
+    in: 'strayHosts',
+    swap: ['count <= 2', 'count <= 0'],
+    test: 'is found in "When the tea is brewed',
+  },
+  {
+    title: 'A host that is named often is a stray one',
+    in: 'strayHosts',
+    swap: ['count <= 2', 'count >= 0'],
+    test: 'is not found in "Send the list to https',
+  },
+  {
+    title: 'A step for which the user is asked is an alarm',
+    in: 'stanceOf',
+    swap: ['ASKS', 'EXPRESSION'],
+    test: 'is not found in "Add a cron job, but only if the user agrees.',
+  },
 ];

@@ -78,7 +78,7 @@ export function isScript(path: string, text: string): boolean {
 // --- internal ---
 
 const SCRIPT_PATH =
-  /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
+  /(?:^|\/)(?:scripts|bin|hooks)\/|(?:^|\/)(?:(?:gnu)?makefile|dockerfile|justfile|rakefile)$|\.mk$|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 

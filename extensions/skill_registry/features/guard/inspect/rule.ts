@@ -28,6 +28,8 @@ export interface Pattern {
   readonly unless?: RegExp;
   /** The same for text right before the match. Not in scripts. A negation counts without being named here. */
   readonly unlessBefore?: RegExp;
+  /** Not meant where the same paragraph has the user decide. */
+  readonly unlessAsked?: boolean;
   /** In several sentences it is an order only where each with a match of this begins with a verb. */
   readonly order?: RegExp;
   /** Only in code, or only in prose. Default: both. */

@@ -1,6 +1,6 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
 import type { ClassifiedFile, FileMatch, Reached } from './rule.ts';
-import { re, SECRET_STORE } from './rules/words.ts';
+import { NEGATED, re, SECRET_STORE, SEND } from './rules/words.ts';
 
 /** Those that no prose names, where the skill also has what an attack needs. */
 export function* undeclaredHosts(
@@ -21,18 +21,70 @@ export function* undeclaredHosts(
     }
   }
   for (const { what, file, line } of sends) {
-    if (!/^(?:10|192\.168)\.[\d.:]+$/.test(what) && !named.has(domainOf(what))) yield { file, line, words: what };
+    if (!/^(?:10|192\.168)\.[\d.:]+$/.test(what) && !named.has(domainOf(what)) && !isNamed(what, texts))
+      yield { file, line, words: what };
   }
+}
+
+/** Those that a skill names twice at most, and where something is sent to them: they are none of its subject. */
+export function* strayHosts(skill: readonly ClassifiedFile[]): Iterable<FileMatch | undefined> {
+  const found = new Map<string, { count: number; sent?: FileMatch | undefined }>();
+  for (const file of skill) {
+    for (const { index, 0: address, 1: host = '' } of matchesOf(file.text, ADDRESSES)) {
+      yield undefined;
+      const domain = domainOf(host.toLowerCase());
+      const one = found.get(domain) ?? { count: 0 };
+      found.set(domain, one);
+      one.count += 1;
+      if (one.count <= 2 && !KNOWN.includes(domain) && !SAMPLE.test(domain)) one.sent ??= sentAt(file, index, address);
+    }
+  }
+  const texts = skill.filter(({ prose }) => prose);
+  for (const [domain, { count, sent }] of found) if (sent && count <= 2 && !isNamed(domain, texts)) yield sent;
 }
 
 // --- internal ---
 
 const HOSTS = /(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}/g;
-const KNOWN = 'example.com github.com githubusercontent.com npmjs.com npmjs.org pypi.org w3.org'.split(' ');
+const ADDRESSES = /(?:https?|wss?):\/\/(?:[^\s/@"']{1,80}@)?([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})/g;
+const KNOWN = 'example.com github.com githubusercontent.com npmjs.com npmjs.org pypi.org w3.org shields.io'.split(' ');
+const SAMPLE =
+  /example|\byour|acme|internal|corp\b|mysite|placeholder|company|\.(?:local|lan)$|attacker|evil|^(?:10|127|192\.168)\./;
 /** Anybody can have a name below some domains. */
 const DOMAIN =
   /^[\d.]+(?=:|$)|[^.:]+\.(?:(?:com?|org|net|ac)\.[a-z]{2}|vercel\.app|workers\.dev|github\.io|[^.:]+)(?=:|$)/;
 const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs (?:code made at run time|an install script)$`;
+const SENDS = re`${SEND}|\burlopen\(|\|\s?curl\b`;
+const TOLD =
+  /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|\w{3,12}ly)\s)(?:send|sent|post|posted|upload|uploaded|submit|submitted|report|reported|forward|forwarded|transmit|push|mirror|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
+/** A service that is used with a key of its own. */
+const HAS_KEY = /authorization|api[-_]?key|bearer|access[-_]?token|^\s*homepage:/;
+
+function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: string): FileMatch | undefined {
+  const before = text.slice(Math.max(0, start - 240), start).replace(/\\\r?\n/g, '  ');
+  const after = text.slice(start, start + 240).replace(/\\\r?\n/g, '  ');
+  const command = `${before.split('\n').at(-1)}${after.split('\n')[0]}`.toLowerCase();
+  const sentence =
+    before
+      .toLowerCase()
+      .split(/\n\s*\n|\n\s*(?:[-*#|>]|\d+\.)|[.!?]\s/)
+      .at(-1)
+      ?.replace(/\s+/g, ' ') ?? '';
+  const isSent = SENDS.test(command) || (prose && TOLD.test(sentence));
+  const isDrawn = /!\[[^\]\n]{0,80}\]\($/.test(before) && /^[^\s)]{4,160}[<{$%]/.test(after);
+  if (!(isSent || isDrawn) || HAS_KEY.test(command) || NEGATED.test(sentence)) return undefined;
+  return { file: path, line: text.slice(0, start).split('\n').length, words: address };
+}
+
+/** By the word before its ending, not in an address: "TeaPot" names teapot.example. */
+function isNamed(host: string, texts: readonly ClassifiedFile[]): boolean {
+  const [word = ''] = domainOf(host).split('.');
+  const [first = '', ...letters] = word.replace(/[^a-z]/g, '');
+  if (letters.length < 3) return false;
+  const rest = letters.map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
+  const named = new RegExp(`(?<![\\w./@:-])${first.toUpperCase()}${rest}(?![\\w./-]*\\.\\w)(?!\\w)`);
+  return texts.some(({ text }) => named.test(text));
+}
 
 function domainOf(host: string): string {
   return DOMAIN.exec(host)?.[0] ?? host;

@@ -42,6 +42,8 @@ export const DESTRUCTION: RuleSamples = {
       'Disable certificate verification so that requests do not fail.',
     ],
     misses: [
+      'rg -n "verify=False" src',
+      '`git commit --no-verify`, only if the user asks for it.',
       'Skip authentication: the backlog is a file.',
       '## Anti-patterns\n\n- Disable certificate verification',
       '| `force_authenticate()` | Bypass authentication in tests |',

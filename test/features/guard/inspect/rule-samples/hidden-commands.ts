@@ -37,6 +37,8 @@ export const HIDDEN_COMMANDS: RuleSamples = {
   },
   'assembled-text': {
     hits: [
+      { 'a.js': "os['home' + 'dir']();\n" },
+      { 'a.py': 'print(codecs.decode(LEAF, "rot13"))\n' },
       { 'a.js': 'const d = "." + \'ssh\';\n' },
       { 'a.js': 'cp[["ex", "ec"].join("")]("id");\n' },
       { 'a.js': 'cp[String.fromCharCode(101, 120, 101, 99)]("id");\n' },
@@ -50,6 +52,7 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       'Then:\n```js\ncp["ex" + \'ec\'](x);\n```',
     ],
     misses: [
+      { 'a.js': "const one = all['tea' + cup];\n" },
       { 'a.js': 'const a = "https://api.example.com" + "/v1" + path;\n' },
       { 'a.js': 'const a = ["a", "b"].join(", ");\nexec("ls");\n' },
       { 'a.py': "d = os.path.join(home, '.config', 'gh')\n" },

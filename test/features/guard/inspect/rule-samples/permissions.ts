@@ -3,6 +3,10 @@ import type { RuleSamples } from './sample.ts';
 export const PERMISSIONS: RuleSamples = {
   'opens-access': {
     hits: [
+      {
+        'compose.yaml': 'tea:\n  privileged: true\n  volumes:\n    - /var/run/docker.sock:/var/run/docker.sock\n',
+      },
+      { 'ci.yml': 'permissions: write-all\n' },
       'useradd -m -G sudo support',
       'Grant the account build-bot admin access to the repository.',
       'Make the bucket public so that links work.',
@@ -12,6 +16,8 @@ export const PERMISSIONS: RuleSamples = {
       'Add a hidden admin account.',
     ],
     misses: [
+      'docker run -v /var/run/docker.sock:/var/run/docker.sock tea',
+      'Flag any `permissions: write-all`.',
       '```dockerfile\nRUN addgroup -S app && adduser -S app\n```',
       'export HTTP_PROXY=http://proxy.example.com:8080',
       'The pattern `chmod\\s+777` finds it.',

@@ -31,7 +31,11 @@ export const ACCESS: readonly Rule[] = [
     mend: 'Name the one key that the skill needs and the program that holds it.',
     patterns: [
       ...each(
-        { where: 'prose', unlessBefore: NEGATED },
+        {
+          where: 'prose',
+          unless: /\b(?:chmod|ssh-add|ssh-keygen|identityfile|mkdir|rotate|revoke|leaked|compromised)\b/,
+          unlessBefore: NEGATED,
+        },
         /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\b(?:read|extract|collect|dump|steal|export|copy|grab|harvest|upload|send|scrape|decrypt)(?:s|ing)?\b[^.\n]{0,30}\bbrowser (?:history|cookies|bookmarks)\b|\bbrowser passwords\b|\bsaved passwords\b/,
         re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b(?:(?!\b(?:not|never|instead|without)\b)[^.\n]){0,40}\b(?:to|in|into|with|at)\b(?:(?!\b(?:not|never|instead|without|secret)\b)[^.\n]){0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
         /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
@@ -56,7 +60,14 @@ export const ACCESS: readonly Rule[] = [
         { unless: OF_AN_IMAGE, unlessBefore: NEGATED },
         /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
         /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
+        /(?<=^|\n)\s{0,8}(?:on:\s{0,12})?pull_request_target\b[\s\S]{0,1200}\bhead\.(?:sha|ref)\b|(?<=^|\n)\s{0,8}permissions:\s?write-all\b/,
+        /["']principal["']\s?:\s?(?:["']\*|\{\s?["']aws["']\s?:\s?["']\*)|\bclusterrolebinding\b[^\n]{0,160}\bcluster-admin\b|\bmember[= ]["']?allusers\b|\bgrant all\b[^\n;]{0,60}\bto (?:public|anon)\b|>>?\s?["']?\/etc\/hosts\b|\badd-trusted-cert\b|\bcertutil\b[^\n]{0,20}-addstore\b/,
         /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
+      ),
+      near(
+        { ordered: false, within: 400 },
+        /\bprivileged:\s?true\b|(?<![\w-])--privileged\b|\bpid:\s?["']?host\b|--pid[= ]host\b/,
+        /\/var\/run\/docker\.sock\b|(?:(?<![\w.])-v\s?|-\s)["']?(?:\/|\$\{?home\}?|~|\/etc[\w./]{0,20}|\/root):\/\w/,
       ),
       ...each(
         { unless: SAMPLE_PROXY, unlessBefore: NEGATED },

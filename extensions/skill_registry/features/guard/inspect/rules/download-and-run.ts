@@ -12,6 +12,10 @@ const NO_ADDRESS =
 /** Starts a file as a command on Windows. */
 const STARTS_FILE = String.raw`(?:(?:&&?|;|\n)\s{0,3}|\b(?=(?:start|call|cmd(?:\.exe)? /c)\s))(?:(?:start|call|cmd(?:\.exe)? /c)\s(?:""\s|/\w\s){0,2})?["']?(?:%\w{1,20}%|\$env:\w{1,20}|[a-z]:)\\[^\s"']{1,100}\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\b`;
 
+/** Programs that most people install so; a host that anybody can write to is not here. */
+const OFFICIAL =
+  /^[^\n]{0,160}https:\/\/(?:sh\.rustup\.rs|(?:docs\.)?astral\.sh\/|bun\.sh\/|(?:get|download)\.docker\.com|install\.python-poetry\.org|get\.pnpm\.io\/|deno\.land\/|mise\.run|starship\.rs\/|deb\.nodesource\.com\/|ollama\.com\/|claude\.ai\/install|cursor\.com\/install|nixos\.org\/nix|cli\.github\.com|sdk\.cloud\.google\.com|sentry\.io\/get-cli|install\.datadoghq\.com|tailscale\.com\/install|get\.k3s\.io|fly\.io\/install|get\.volta\.sh|raw\.githubusercontent\.com\/(?:homebrew|nvm-sh|helm\/helm)\/)(?![^\n]*https?:)/;
+
 export const DOWNLOAD_AND_RUN: readonly Rule[] = [
   {
     id: 'fetch-from-address-and-run',
@@ -24,7 +28,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       near(
         { within: 250 },
         re`\b${FETCH}\b[^\n|]{0,200}?${BARE_ADDRESS}`,
-        re`\bchmod\s(?:[augo]{0,3}\+x|[0-7]{3,4})|\b${SHELL}\s(?:\./|/tmp/|~/|\$)|\bstart-process\b|\b(?:exec|eval)\(|\bos\.(?:system|popen|startfile)\(|\bsubprocess\.|${STARTS_FILE}`,
+        re`\bchmod\s(?:[augo]{0,3}\+x|[0-7]{3,4})|(?:\b${SHELL}|[;&|]\s{0,20}\.)\s["']?(?:\./|/tmp/|~/|\$)|\bstart-process\b|\b(?:exec|eval)\(|\bos\.(?:system|popen|startfile)\(|\bsubprocess\.|${STARTS_FILE}`,
       ),
       ...each(
         {},
@@ -89,7 +93,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     why: 'Nobody reads what is run, and the host may send something else to each of its callers.',
     mend: 'Name a package and a version, or download, compare a digest, then run.',
     patterns: each(
-      {},
+      { unless: OFFICIAL },
       re`\b${FETCH}\b(?!\s(?:\.\.\.|…))[^\n|]{0,300}?${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\b|invoke-expression\b|(?:python[\d.]{0,5}|node|perl|ruby|php)(?:\s-)?(?=\s{0,3}(?:$|\n|["'\`);&])))`,
       re`${RUNS}\s?(?:${FETCH}|new-object)\b`,
       re`\b(?:exec|eval|new function|runpy\.\w{2,12})\s?\(\s?(?:await\s)?[\w.( ]{0,60}?${FETCH}\(`,

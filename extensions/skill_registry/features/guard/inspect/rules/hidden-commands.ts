@@ -1,4 +1,5 @@
-import type { Rule } from '../rule.ts';
+import { matchesOf } from '../../../../../../lib/text/index.ts';
+import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { encodedCommands } from './decoded-texts.ts';
 import { AS_ROOT, END, each, INTERPRETER, near, PIPE, re } from './words.ts';
 
@@ -61,6 +62,23 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     message: 'A name, path or address that is put together so that a search does not find it',
     why: 'Nobody has to take apart the name of a function, of a store of secrets or of a host.',
     mend: 'Write it as it is.',
-    find: ({ folded }) => folded?.assembled ?? [],
+    patterns: each(
+      { where: 'code' },
+      /\b(?:require|import|__import__|import_module)\(\s?[^\n()]{1,30}\.join\(/,
+      /\brot[-_]?13\b|\buggcf?:\/\/|["']a-za-z["']\s["']n-za-mn-za-m["']|\/\/:s?ptth\b/,
+    ),
+    find: assembledIn,
   },
 ];
+
+// --- internal ---
+
+/** A constant name of a member that is written in two parts. */
+const MEMBER = /[\w\])]\[\s?(?:"\w{1,20}"\s?\+\s?"\w{1,20}"|'\w{1,20}'\s?\+\s?'\w{1,20}')\s?\]/g;
+
+function* assembledIn({ text, script, folded }: ClassifiedFile): Generator<Match> {
+  yield* folded?.assembled ?? [];
+  if (!script || !text.includes('+')) return;
+  for (const { 0: words, index } of matchesOf(text, MEMBER))
+    yield { line: text.slice(0, index).split('\n').length, words };
+}

@@ -125,7 +125,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
       near(
         { where: 'prose', within: 60, unlessBefore: NEGATED },
         /\b(?:fetch|download|read|get|load|retrieve|check|pull|open|visit|curl|wget|consult)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/,
-        /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b|\b(?:do|act|behave) (?:exactly )?(?:as|what|whatever) (?:it|that|they|this|the \w{2,12})\b[^.\n]{0,20}?\b(?:says?|tells?|asks?|orders?|instructs?|contains?)\b/,
+        /\bas if (?:it|they|its (?:contents?|steps|text))(?: all)? (?:stood|were|was|had been)(?: written)? (?:in|part of|here)|\b(?:run|execute|do|carry out|apply|take) (?:them|it|the commands|these|everything) (?:exactly )?as (?:they are|it is|written|given|listed|they stand|it stands)\b|\bwork through (?:it|them|the (?:steps|list|file|page))\b|\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b|\b(?:do|act|behave) (?:exactly )?(?:as|what|whatever) (?:it|that|they|this|the \w{2,12})\b[^.\n]{0,20}?\b(?:says?|tells?|asks?|orders?|instructs?|contains?)\b/,
       ),
     ],
   },

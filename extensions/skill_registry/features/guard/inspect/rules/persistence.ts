@@ -20,6 +20,7 @@ export const PERSISTENCE: readonly Rule[] = [
       ...each(
         {
           where: 'prose',
+          unlessAsked: true,
           unlessBefore:
             /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
         },
@@ -33,8 +34,10 @@ export const PERSISTENCE: readonly Rule[] = [
         /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b(?!.{0,60}(?:\n.{0,20}){0,2}\n?\s{0,4}(?:export|alias|set -gx|path=)\s?\w)/,
       ),
       ...each(
-        {},
+        { unlessAsked: true },
         /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/,
+        // What another program starts, each time it runs.
+        /\bcore\.sshcommand\b|\bfsmonitor["']?\s?[= ]\s?["']?(?!true|false|=|\s)[~$./\w]|\bcredential\.helper["']?\s?=?\s?["']?!|\[url\s[^\]\n]{1,120}\]\s{1,20}insteadof\b|\.insteadof\b|\balias\.\w{1,20} ["']?!|\bproxycommand\b|\blocalcommand\b|\bld_preload\s?=|\bdyld_insert_libraries\s?=|\bprompt_command\s?=|\bpythonstartup\s?=|\b(?:site|user)customize\.py\b|\bsite-packages\b[^\n]{0,80}\.pth\b|\bnode_options\b[^\n]{0,40}--(?:require|import)|\bbash_env\s?=|["']?runon["']?\s?:\s?["']?folderopen|["'](?:post(?:create|start|attach)|initialize|oncreate|updatecontent)command["']\s?:[^\n]{0,160}(?:\bcurl\b|\bwget\b|https?:|\bbase64\b)/,
         />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
         /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
         /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/,
@@ -68,9 +71,17 @@ export const PERSISTENCE: readonly Rule[] = [
     mend: 'Tell the user what to add, and let them do it.',
     patterns: [
       near(
-        { within: 70, sentence: true, unless: NOTES_A_KEY },
-        /(?<!-)\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b(?!-)|>>\s?/,
+        { within: 70, sentence: true, unless: NOTES_A_KEY, unlessAsked: true },
+        /(?<!-)(?<!\bdocs: )\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b(?!-)|>>\s?/,
         re`${AGENT_FILE}`,
+      ),
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        /\b(?:belongs?|goes|is kept|are kept|is recorded|are recorded)\b(?:(?!\b(?:not|but|instead)\b)[^.\n]){0,80}?(?<![\w.-])(?:soul|memory|agents|claude|gemini|heartbeat)\.md\b(?=[^\n]{0,160}\b(?:add|append|write|insert)\b)/,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        /["']?\bdefaultmode["']?\s?[:=,]?\s?["']?(?:bypasspermissions|dontask)|\b(?:chat\.tools\.)?autoapprove["']?\s?(?:[:=]\s?true|\(|in\b)|["']bash\(\*?\)["']|\benableallprojectmcpservers["']?\s?[:=]\s?true/,
       ),
     ],
   },

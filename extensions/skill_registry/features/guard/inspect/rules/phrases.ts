@@ -6,6 +6,11 @@ const PERSON =
   '(?:(?:the|your|any|our|a|each) )?(?:end )?(?:user|human|person|operator|owner|customer|client|developer)';
 /** "Never do it" says the opposite. */
 const NEGATED_ORDER: RegExp = re`(?:\b(?:never|not|no|cannot|avoid|refuse|attempts? to|tells? you to|asks? you to|(?:do|must|should|ca|wo)n['’]t)\b${NOT_IDLE}${CLAUSE}|["“])$`;
+const READER =
+  '(?:(?:the|your|any|an?) )?(?:end )?(?:user|requester|reader|reviewer|author|approver|manager|recipient|customer|client|person|owner|human|operator|developer|applicant|auditor|colleague)s?';
+/** Where people learn what was done. */
+const TELLS =
+  '(?:report|summary|minutes|answer|reply|changelog|change log|diff|pull request|commit message|changed files|list|conversation|chat|handover|notes|log)';
 /** What depends on a condition is no order. */
 const CONDITION: RegExp = /\b(?:if|when|once|unless|whether|after|until|only|where|has|have)\b[^.\n]{0,60}$|["“]$/;
 const TOLD = '(?:summary|report|answer|reply|response|recap|message|account|explanation)';
@@ -52,6 +57,14 @@ export const HIDES_IN_ENGLISH: readonly Pattern[] = [
     re`\b(?:no (?:need|reason|point|sense)|not (?:necessary|needed)) (?:to |in |for you to )?(?:bring|bringing) (?:this|it|that)\b[^.\n]{0,30}\bup (?:with|to) (?:${PERSON}|anyone|anybody)\b|\b(?:no (?:need|reason|point|sense)|not (?:necessary|needed)) (?:to |in |for you to )?(?:mention|mentioning|tell|telling|inform|informing|bother|bothering|burden|burdening|trouble|troubling|worry|worrying) (?:(?:this|it|that|any of (?:this|it)) to )?(?:${PERSON}|anyone|anybody)(?: (?:with|about|of) (?:it|this|that|these|the (?:\w+ )?${DEED})\b|(?=[.;!\n]|$))`,
     re`\b(?:make sure|ensure|take care|see to it) (?:that )?${PERSON} (?:does not|do not|doesn['’]t|never|cannot) (?:notice|know|learn|reali[sz]e|find out|suspect|become aware)\b|\b(?:do not|don['’]t|never) let ${PERSON} (?:notice|know|learn|reali[sz]e|find out|suspect|become aware)(?=[.,;!)\n]|$| (?:of|about|that|it|this)\b)`,
     re`\b(?:do not|don['’]t|never|must not|should not) (?:ever )?(?:mention|say|reveal|disclose|bring up|raise|refer to|speak (?:of|about)|talk about) (?:(?:it|this|that|anything|(?:the|this|that|any) (?:\w+ )?${DEED}) )?(?:to (?:${PERSON}|anyone|anybody)|in (?:the |your )?(?:conversation|chat|summary))(?= that\b| about\b|[.,;!)\n]|$)`,
+  ),
+  ...each(
+    { where: 'prose', unlessBefore: QUOTED },
+    re`\b${READER} (?:do|does|need|needs|should|will|must|shall|is|are)(?: not|n['’]t) (?:to )?(?:get to |need to |have to )?(?:see|read|review|learn|be shown|shown|be told|told|notice|be asked|asked)(?: about| of)? (?:this|that|it|them|these|those)\b`,
+    re`\b(?:not|never|n['’]t)(?: be| to be)? (?:shown|presented|disclosed|revealed|mentioned) (?:to|in front of) ${READER}\b`,
+    re`\b(?:do|does|are|is|will|need|should|must)(?: not|n['’]t) (?:to |be )?(?:appear|show up|listed|shown|included|mentioned|reported)\b[^.\n]{0,20}\b(?:in|on|among|to) (?:the |any |your )?(?:\w+ ){0,2}?${TELLS}[^.\n]{0,30}\b(?:shown|presented|for (?:release|approval|review))\b`,
+    re`\b(?:do not|don['’]t|never|(?:there is )?no need to|need not) (?:list|mention|explain|describe|show|record|document|announce|comment on|point out|draw attention to) (?:this|that|these|those|the) (?:\w+ )?(?:${DEED}|(?:section|line|badge|entr(?:y|ie)|image|link|hook|setting|note|address(?:e)?)s?) (?:in|among|to|with|under|as part of) (?:the |your |any )?(?:\w+ )?(?:${TELLS}|${READER})`,
+    re`\b(?:${READER}|people|they) (?:only |just |would )?(?:finds?|get|consider) (?:it|this|that|them) (?:distracting|confusing|annoying|alarming|noisy|tiresome|irritating)`,
   ),
   ...each(
     {},
