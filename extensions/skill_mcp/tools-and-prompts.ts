@@ -52,12 +52,22 @@ export function servePrompts(
   { turnOf, pageSize, local }: { readonly turnOf: TurnOf; readonly pageSize: number; readonly local: boolean },
 ): void {
   server.setRequestHandler('prompts/list', ({ params }, ctx) => {
-    const skills = invocableSkills(registry, turnOf(ctx));
+    const ofRequest = turnOf(ctx);
+    const served = params?.cursor === undefined ? registry.admin.servedPrompts(ofRequest) : [];
+    const skills = invocableSkills(registry, ofRequest);
     const { page, next } = pageOf(skills, params?.cursor, pageSize, ({ id }) => id);
-    return { prompts: page.map(toPrompt), ...next };
+    const own = served.map(({ name, description }) => ({ name, description }));
+    return { prompts: [...own, ...page.map(toPrompt)], ...next };
   });
   server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given = {} } }, ctx) => {
     const ofRequest = turnOf(ctx);
+    const served = registry.admin.servedPrompts(ofRequest).find((one) => one.name === name);
+    if (served) {
+      const text = await served.text().catch((error) => {
+        throw toProtocolError(error);
+      });
+      return { description: served.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+    }
     const skill = invocableSkills(registry, ofRequest).find(({ id }) => id === name);
     if (!skill)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No prompt ${JSON.stringify(name.slice(0, 100))}.`);

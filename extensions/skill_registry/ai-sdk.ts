@@ -40,6 +40,24 @@ export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnCon
 }
 
 /**
+ * For the option `system` of the next call, where the host has dropped messages: the skills whose instructions are in
+ * none of these messages any more, as they are today. Empty when nothing is missing.
+ * @param turn - With the `threadId` that `skillTools` was given.
+ */
+export async function droppedSkills(
+  { usage }: { readonly usage: { loadedIn: LoadedIn } },
+  messages: readonly unknown[],
+  turn: TurnContext,
+): Promise<string> {
+  const { agentId: agent, threadId: thread } = turn;
+  if (thread === undefined) return '';
+  const there = new Set(digestsIn(messages));
+  const { skills } = await usage.loadedIn({ agent, thread, tokens: 0 }, turn);
+  const gone = skills.flatMap(({ skillId, digest }) => (digest && !there.has(digest) ? skillId : []));
+  return gone.length === 0 ? '' : (await usage.loadedIn({ agent, thread, skills: gone }, turn)).text;
+}
+
+/**
  * For the option `system`; empty when no skill is visible.
  * @param prompt - The user's message: selects skills when not all fit the token budget. Default: empty.
  */
@@ -49,4 +67,28 @@ export async function skillSystemPrompt(
   prompt: string = '',
 ): Promise<string> {
   return (await registry.context(prompt, turn)) ?? '';
+}
+
+// --- internal ---
+
+/** Of the registry, with what is needed here. */
+type LoadedIn = (
+  of: {
+    readonly agent: string | undefined;
+    readonly thread: string;
+    readonly tokens?: number;
+    readonly skills?: readonly string[];
+  },
+  turn: TurnContext,
+) => Promise<{
+  readonly skills: readonly { readonly skillId: string; readonly digest?: string }[];
+  readonly text: string;
+}>;
+
+/** Of the results of read_skill, at any depth; one that only says that it is `repeated` has no instructions. */
+function digestsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { digest, repeated } = value as { readonly digest?: unknown; readonly repeated?: unknown };
+  const own = typeof digest === 'string' && repeated !== true ? [digest] : [];
+  return [...own, ...Object.values(value).flatMap(digestsIn)];
 }

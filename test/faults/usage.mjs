@@ -97,6 +97,27 @@ export const usage = [
     test: 'says at load that nothing obeys',
   },
   {
+    title: 'A conversation is given back to an agent of another name',
+    in: 'createLedger',
+    text: [
+      'SELECT * FROM handed WHERE agent = ? AND thread = ? ORDER',
+      'SELECT * FROM handed WHERE (agent = ? OR true) AND thread = ? ORDER',
+    ],
+    test: 'gives no other agent anything, and no other conversation',
+  },
+  {
+    title: 'What a conversation had is given back as to a person, out of scope',
+    in: 'SkillReading.readWithin',
+    swap: ["audience: 'model'", "audience: 'person'"],
+    test: 'gives back what a conversation had, in order, as it is today',
+  },
+  {
+    title: 'The prompt of what a conversation had is there for clients without a name',
+    in: 'open',
+    never: 'agent === undefined || thread === undefined || !ownThread',
+    test: 'is a prompt of MCP where agent and conversation have names',
+  },
+  {
     title: 'A long name of an agent is cut, so that two become one',
     in: 'boundedName',
     swap: ["createHash('sha256').update(name)", "createHash('sha256').update(name.slice(0, MAX_NAME))"],

@@ -151,6 +151,9 @@ function kernelFunctions(parts: Parts, { later, now }: CheckedCalls, { at, regis
       ...Object.keys(CORE_TOOLS).map((name) => ({ name })),
       ...opened.flatMap(({ servedTools = [] }) => servedTools),
     ],
+    servedPrompts: now('admin.servedPrompts(turn)', [ofTurn], (turn: TurnContext) =>
+      opened.flatMap(({ prompts }) => prompts?.(turn) ?? []),
+    ),
     commands: () => opened.flatMap(({ commands }) => commands?.(registry()) ?? []),
     news: async () => (await Promise.all(opened.map(async ({ news }) => (await news?.()) ?? []))).flat(),
     reviewPages: () => Promise.all(opened.flatMap(({ reviewPages }) => reviewPages?.() ?? [])),

@@ -133,6 +133,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   agentTools(): readonly string[];
   /** Tools for a door to programs outside, such as MCP. */
   servedTools(): readonly ServedTool[];
+  /** Prompts for such a door beside those of skills. One with the id of a skill goes before it. */
+  servedPrompts(turn: TurnContext): readonly ServedPrompt[];
   /** Commands of conversations, beside those of the skills. */
   commands(): readonly Command[];
   /** Lines that a person reads when a conversation begins. */
@@ -148,6 +150,12 @@ export interface ServedTool {
   readonly name: string;
   readonly needsAgent?: true;
   readonly always?: true;
+}
+
+export interface ServedPrompt {
+  readonly name: string;
+  readonly description: string;
+  readonly text: () => Promise<string>;
 }
 
 /** The result of `getExtension('skill_registry')`. */

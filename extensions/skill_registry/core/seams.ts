@@ -1,7 +1,7 @@
 /** What features add to the core, which names none. */
 import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Z } from '../../../lib/arguments/index.ts';
-import type { ServedTool, SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { ServedPrompt, ServedTool, SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { ConfigPart } from './config/config-keys.ts';
 import type { Meter } from './read/types.ts';
@@ -33,6 +33,8 @@ export interface Opened<Part = unknown> {
   readonly servedTools?: readonly ServedTool[];
   /** Tools that agents of the kernel have beside those of `config.tools`. */
   readonly agentTools?: readonly string[];
+  /** For a door that knows the agent, beside the prompts of skills. */
+  readonly prompts?: (turn: TurnContext) => readonly ServedPrompt[];
   /** For conversations. */
   readonly commands?: (registry: SkillRegistry) => readonly Command[];
   /** Exactly one feature gives it. */

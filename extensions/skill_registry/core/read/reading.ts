@@ -52,6 +52,17 @@ export class SkillReading implements Reading {
     return this.#loadContent({ skillId, audience, turn, view, again });
   }
 
+  /** As for a model. Undefined, and no load, when the body has more tokens. */
+  async readWithin(mostTokens: number, skillId: string, turn: TurnContext): Promise<SkillContent | undefined> {
+    const request = { skillId, audience: 'model', turn } as const;
+    const read = await this.#load(
+      request,
+      (admitted, id) => this.#contentOf(admitted, id, request),
+      ({ digest, approxTokens: tokens }) => (tokens > mostTokens ? undefined : { digest, tokens }),
+    );
+    return read.approxTokens > mostTokens ? undefined : read;
+  }
+
   /** The message of `apply`. @param options.dir - Default: the folder of the skill. */
   async prepareMessage(
     skillId: string,

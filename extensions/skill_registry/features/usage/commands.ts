@@ -14,5 +14,11 @@ export const commands: FeatureCommands = {
     made
       .addOption(dead.conflicts('thread'))
       .option('--thread <id>', 'only what was recorded in this conversation, in order, with digests and revisions');
+    const loaded = make(['agents', 6], 'loaded', '$ --thread T', 'loaded', () => import('./loaded.ts'))
+      .description('the skills that a conversation had loaded, as they are today: for an agent that has lost messages')
+      .option('--agent <id>', 'the agent of the conversation (default: the one without a name)')
+      .option('--tokens <n>', 'at most so many for all bodies (default: 8000)');
+    const last = loaded.createOption('--last', 'guess: the conversation of this agent that was used last');
+    loaded.option('--thread <id>', 'the conversation').addOption(last.conflicts('thread'));
   },
 };

@@ -1,5 +1,5 @@
 import { schema } from '../../../../lib/arguments/index.ts';
-import { text, words } from '../../core/checked-calls.ts';
+import { text, texts, turn, words } from '../../core/checked-calls.ts';
 import { among } from '../../core/config/config-keys.ts';
 import { bool } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
@@ -28,6 +28,10 @@ const eventQuery = schema((z) => {
 const threadOutcome = schema((z) =>
   z.strictObject({ agent: words(), thread: text(), outcome: z.enum(['helped', 'did_not']) }),
 );
+const threadQuery = schema((z) => {
+  const tokens = z.int('a whole number').min(0, '0 or more').optional();
+  return z.strictObject({ agent: words(), thread: text(), tokens, skills: texts().optional() });
+});
 
 function open(core: Core): Opened {
   const { call, events } = core;
@@ -46,11 +50,20 @@ function open(core: Core): Opened {
       usage: {
         report: call.later('usage.report(query)', [usageQuery], report),
         events: call.later('usage.events(query)', [eventQuery], recorded.events),
+        loadedIn: call.later('usage.loadedIn(of, turn)', [threadQuery, turn], recorded.loadedIn),
         record: call.later('usage.record(said)', [threadOutcome], recorded.record),
       },
     },
     commands: ({ usage: { record } }) => [feedbackCommand(record)],
     meter: recorded.meter,
+    // Where nobody has a name, or the conversation has none, one client could be given what another had.
+    prompts: (given) => {
+      const { agentId: agent, threadId: thread, ownThread } = given;
+      if (agent === undefined || thread === undefined || !ownThread) return [];
+      const description = 'The skills that this conversation has loaded, as they are today: after messages were lost';
+      const had = async (): Promise<string> => (await recorded.loadedIn({ agent, thread }, given)).text;
+      return [{ name: 'skills_loaded_so_far', description, text: async () => (await had()) || 'None so far.' }];
+    },
     reviewPages: async () => (await import('./pages.ts')).usagePages,
     problems: recorded.problems,
     close: recorded.close,

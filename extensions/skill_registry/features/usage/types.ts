@@ -1,3 +1,4 @@
+import type { TurnContext } from 'skill-registry/kernel';
 import type { UsageEvent } from '../../core/events.ts';
 
 export type { UsageEvent } from '../../core/events.ts';
@@ -13,6 +14,43 @@ export interface Usage {
    * conversation counts instead. @returns the ids; empty when nothing was loaded, or nothing is recorded.
    */
   record(said: ThreadOutcome): Promise<readonly string[]>;
+  /**
+   * What the conversation of this agent, and of no other, had loaded, with the bodies as they are today: for an agent
+   * whose messages were dropped. Bodies are read in scope, as by any read. Then the conversation counts as empty: none
+   * is `repeated` until it is read again.
+   * @param turn - Scope of the agent, such as `boundSkills`. @throws as `report`.
+   */
+  loadedIn(of: ThreadQuery, turn?: TurnContext): Promise<HadInThread>;
+}
+
+export interface ThreadQuery {
+  /** Default: without a name. */
+  readonly agent?: string | undefined;
+  readonly thread: string;
+  /** Of all bodies that are given; 0 only lists. Default: 8,000. */
+  readonly tokens?: number | undefined;
+  /** Gives the bodies of these only. Default: all. */
+  readonly skills?: readonly string[] | undefined;
+}
+
+export interface HadSkill {
+  readonly skillId: string;
+  /** `sha256:<64 hex>` of SKILL.md, as it was handed over last; absent when only other files were. */
+  readonly digest?: string;
+  /** Other files that were handed over. */
+  readonly files: readonly string[];
+  /** The body as it is today, with its digest. */
+  readonly content?: string;
+  readonly digestNow?: string;
+  /** Why there is no body: this agent may not have it now, or the tokens do not suffice. */
+  readonly withheld?: 'unavailable' | 'tokens';
+}
+
+export interface HadInThread {
+  /** In the order in which they were first handed over. */
+  readonly skills: readonly HadSkill[];
+  /** The same for a model; empty without skills. */
+  readonly text: string;
 }
 
 export type Outcome = 'helped' | 'did_not';

@@ -7,7 +7,8 @@ import type { Core } from '../../core/feature.ts';
 import type { Meter } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { Revision } from '../history/types.ts';
-import { createMeter, limitProblems } from './meter.ts';
+import { hadInThread } from './had-in-thread.ts';
+import { createMeter, limitProblems, namesOf } from './meter.ts';
 import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
 import { DAY_MS, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
@@ -115,6 +116,15 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
       const loaded = mayRecord() ? await read((database) => database.loadedIn(boundedName(thread), ofAgent)) : [];
       recorder.outcome(loaded, outcome);
       return [...new Set(loaded.map(({ skill }) => skill))];
+    },
+    async loadedIn(of, turn = {}) {
+      const { agent, thread } = namesOf({ agentId: of.agent ?? '', threadId: of.thread });
+      const rows = await read(({ ledger }) => ledger.loaded(agent, thread));
+      const had = await hadInThread(core, rows, of, turn);
+      if (of.tokens === 0 || rows.length === 0) return had;
+      await flushAll();
+      file.now(({ ledger }) => ledger.empty(agent, thread));
+      return had;
     },
     problems: () => [...file.problems(recorder.dropped()), ...limitProblems(core, mayRecord)],
     async close() {
