@@ -1,7 +1,7 @@
 /**
  * A fresh home: processor seconds from the start of the process to the first complete answer. Ours: `skill-registry mcp` on stdio, a real
  * client, a ranked `list_skills(query)`. Theirs: the binary of codex, its first list of the same folder, whose skills it does not rank.
- * Usage: node bench/at-once.mjs FOLDER [rounds]. FOLDER has skills in it, one folder each, at any depth.
+ * Usage: node bench/at-once.mjs FOLDER [rounds]; prints JSON: rows of the table. FOLDER has skills in it, one folder each, at any depth.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -22,13 +22,15 @@ for (let round = 0; round < Number(rounds); round++) {
   found.ours.push(await ours(join(base, `ours-${round}`)));
   if (existsSync(CODEX)) found.codex.push(await codex(join(base, `codex-${round}`)));
 }
-report('skill-registry', found.ours);
-if (found.codex.length > 0) report('codex', found.codex);
-else console.log('codex: not installed (npm i --prefix bench --no-save @openai/codex@0.169.0)');
-if (found.codex.length > 0) {
-  const ratios = found.ours.map(({ seconds }, round) => seconds / found.codex[round].seconds);
-  console.log(`ratio, median of pairs: ${median(ratios).toFixed(2)}`);
-}
+const missing = 'codex is not installed: npm i --prefix bench --no-save @openai/codex@0.169.0';
+const ratios = found.codex.map((theirs, round) => found.ours[round].seconds / theirs.seconds);
+const beside = ratios.length > 0 ? `${median(ratios).toFixed(2)}x codex` : missing;
+const rows = [
+  rowOf('fresh home to a ranked list, mcp', found.ours, `${beside}; ${found.ours[0].ranked} hits`, '1.3x codex'),
+];
+if (ratios.length > 0) rows.push(rowOf('codex: first list', found.codex, '', ''));
+console.log(JSON.stringify(rows));
+process.exit(0);
 
 // --- internal ---
 
@@ -116,9 +118,7 @@ function start(program, args, cwd, env) {
   };
 }
 
-function report(name, runs) {
-  const { skills, ranked } = runs[0];
-  const seconds = median(runs.map((one) => one.seconds)).toFixed(2);
-  const hits = ranked === undefined ? '' : `, ${ranked} hits ranked`;
-  console.log(`${name}: ${seconds} s of processor time, ${skills} skills${hits}`);
+function rowOf(what, runs, ratio, budget) {
+  const ms = 1000 * median(runs.map(({ seconds }) => seconds));
+  return { what, on: 'wild skills', skills: runs[0].skills, ms, ratio, budget };
 }

@@ -2,6 +2,7 @@
  * One measurement of this package, in a process of its own: `node ours.mjs <what> <folder> <root>`. Prints JSON. Each time is
  * compared with its baseline, which is measured in the same process just before.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
@@ -20,12 +21,12 @@ const inspected = async () => {
 };
 
 const measurements = {
-  /** The first load of a process, and later ones; without a cache, and without the inspection. */
+  /** The first load of a process, and later ones; without a cache. What a catalog shows is inspected, the rest later. */
   async first() {
     return pairs(
       3,
       () => readFloor(folder),
-      () => open('memory', false),
+      () => open('memory'),
     );
   },
   async cached() {
@@ -70,6 +71,18 @@ const measurements = {
     const registry = await inspected();
     const queries = ['audit budget', 'kubernetes deploy', 'python test schema', 'invoice'];
     return { ms: await settled(registry, (index) => registry.list({ query: queries[index % 4] })) };
+  },
+  /** A change of one skill that a person lets in. `folder` is the root, with skills in skills/. */
+  async approve() {
+    const registry = await createSkillRegistry({ root: folder, trust: true, config: { writes: 'propose' } });
+    await registry.admin.inspectSkills();
+    const all = [];
+    for (const { id, file } of registry.snapshot().skills.slice(0, 7)) {
+      const input = { skillId: id, content: `${readFileSync(file, 'utf8')}\nOne more line.\n`, author: 'agent:bench' };
+      const { proposalId } = await registry.proposals.propose({ ...input, justification: 'Needed.' });
+      all.push((await timed(() => registry.proposals.approve(proposalId, { by: 'person:bench' }))).cpu);
+    }
+    return { skills: registry.snapshot().skills.length, first: all[0], again: median(all.slice(1)) };
   },
   /** Resident and heap bytes that the catalog takes; the tokenizer is not loaded. */
   async memory() {
@@ -161,7 +174,7 @@ async function settled(registry, work) {
 
 async function times(count, work) {
   const all = [];
-  for (let index = 0; index < count; index++) all.push((await timed(() => work(index))).ms);
+  for (let index = 0; index < count; index++) all.push((await timed(() => work(index))).cpu);
   return { p50: median(all), p95: percentile(all, 0.95) };
 }
 

@@ -19,16 +19,17 @@ export async function timed(work) {
 }
 
 /**
- * Rounds of a measurement beside the rounds of its floor: the first of a process, which has compiled nothing yet, and the later ones.
+ * Rounds of a measurement beside the rounds of its floor, by processor time: the first of a process, which has compiled nothing yet, and
+ * the later ones.
  *
  * @param {readonly { ms: number, cpu: number }[]} floors
  * @param {readonly { ms: number, cpu: number }[]} rounds
  */
 export function compared(floors, rounds) {
-  const again = (all) => median(all.slice(1).map(({ ms }) => ms));
+  const again = (all) => median(all.slice(1).map(({ cpu }) => cpu));
   const [[floor], [first]] = [floors, rounds];
   return {
-    ...{ first: first.ms / floor.ms, firstMs: first.ms, firstCpu: first.cpu, floorCpu: floor.cpu },
+    ...{ first: first.cpu / floor.cpu, firstMs: first.cpu, firstCpu: first.cpu, floorCpu: floor.cpu },
     ...{ again: again(rounds) / again(floors), ms: again(rounds) },
   };
 }

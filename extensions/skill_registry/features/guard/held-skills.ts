@@ -122,9 +122,9 @@ export class HeldSkills {
   };
 
   readonly notInspected: Guard['notInspected'] = (skills) => {
-    let count = 0;
-    for (const skill of skills) if (!skill.remote && !this.#inspected.known(skill)) count++;
-    return count;
+    const all = [...skills].filter(({ remote }) => !remote);
+    this.#inspections.load(all.map(pathOf));
+    return all.filter((skill) => !this.#inspected.known(skill)).length;
   };
 
   /**

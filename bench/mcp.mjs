@@ -1,0 +1,98 @@
+/**
+ * `skill-registry mcp` on standard input and output: processor time and memory of a process that has answered `initialize`, on four
+ * skills, beside a node that only echoes; and 40 such processes on one root at once, each until its first list, beside 40 one by one.
+ * `node mcp.mjs <base> <few>` prints JSON: rows of the table. `base` is temporary, `few` a folder of some 100 skills.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { rootIn } from './children.mjs';
+import { median } from './statistics.mjs';
+
+const OURS = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const SHIPPED = fileURLToPath(new URL('../skills', import.meta.url));
+const ECHO = ['-e', 'process.stdin.once("data", () => console.log(JSON.stringify({ id: 1, result: {} })))'];
+const ROUNDS = 7;
+const TOGETHER = 40;
+
+const [, , base, few] = process.argv;
+console.log(JSON.stringify([await initialized(rootIn(base, 'mcp')), await together(rootIn(base, 'together'))]));
+process.exit(0);
+
+async function initialized(root) {
+  const args = [OURS, 'mcp', '--root', root, '--skills', SHIPPED];
+  const found = { ours: [], bare: [] };
+  for (let round = -1; round < ROUNDS; round++) {
+    const [ours, bare] = [await started(args), await started(ECHO)];
+    // The first one fills the cache.
+    if (round < 0) continue;
+    found.ours.push(ours);
+    found.bare.push(bare);
+  }
+  const of = (name, key) => median(found[name].map((one) => one[key]));
+  const bare = `${of('bare', 'ms').toFixed(0)} ms, ${of('bare', 'mib').toFixed(0)} MiB`;
+  const ratio = `${of('ours', 'mib').toFixed(0)} MiB; a bare node ${bare}`;
+  return {
+    what: 'mcp after initialize',
+    on: 'shipped',
+    skills: 4,
+    ms: of('ours', 'ms'),
+    ratio,
+    budget: '300 ms, 75 MiB',
+  };
+}
+
+async function together(root) {
+  const args = [OURS, 'mcp', '--root', root, '--skills', few];
+  // Whoever comes first inspects and indexes.
+  await started(args, true);
+  const alone = [];
+  for (let index = 0; index < TOGETHER; index++) alone.push((await started(args, true)).ms);
+  const all = await Promise.all(Array.from({ length: TOGETHER }, () => started(args, true)));
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const ms = sum(all.map((one) => one.ms));
+  const ratio = `${(ms / sum(alone)).toFixed(2)}x ${TOGETHER} one by one`;
+  return { what: `${TOGETHER} mcp at once, a list each`, on: '100 generated', skills: 100, ms, ratio, budget: '2x' };
+}
+
+/** Starts a process, asks, and ends it. */
+async function started(args, lists = false) {
+  const { PATH, HOME, XDG_STATE_HOME, XDG_CACHE_HOME } = process.env;
+  const env = { PATH, HOME, XDG_STATE_HOME, XDG_CACHE_HOME };
+  const running = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const waiting = new Map();
+  let buffer = '';
+  running.stdout.on('data', (data) => {
+    buffer += data;
+    for (let end = buffer.indexOf('\n'); end >= 0; end = buffer.indexOf('\n')) {
+      const message = JSON.parse(buffer.slice(0, end));
+      buffer = buffer.slice(end + 1);
+      waiting.get(message.id)?.(message);
+    }
+  });
+  const send = (message) => running.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const ask = (id, method, params) =>
+    new Promise((done) => {
+      waiting.set(id, done);
+      send({ id, method, params });
+    });
+  const clientInfo = { name: 'bench', version: '0' };
+  await ask(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+  if (lists) {
+    send({ method: 'notifications/initialized' });
+    await ask(2, 'tools/call', { name: 'list_skills', arguments: { query: 'review the invoice report' } });
+  }
+  const used = usedBy(running.pid);
+  const ended = new Promise((done) => running.once('exit', done));
+  running.kill();
+  await ended;
+  return used;
+}
+
+/** Linux only. All threads. */
+function usedBy(pid) {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanoseconds = (thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+  const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return { ms: threads.reduce((sum, thread) => sum + nanoseconds(thread), 0) / 1e6, mib: Number(kib) / 1024 };
+}
