@@ -20,7 +20,8 @@ export function stanceOf(
   const heading = headings.slice(headings.lastIndexOf('\n') + 1);
   if (NEGATES.test(before) || FORBIDS.test(heading) || LABEL.test(before) || unlessBefore?.test(before))
     return 'negated';
-  if (FINDS.test(text.slice(start, end)) || SEARCHED.test(before)) return 'negated';
+  if (AFTERWARDS.test(text.slice(end, end + 60)) || FINDS.test(text.slice(start, end)) || SEARCHED.test(before))
+    return 'negated';
   if (unlessAsked && ASKS.test(`${before}${text.slice(start, end + AROUND)}`)) return 'negated';
   const row = text.slice(text.lastIndexOf('\n', start) + 1, start);
   const isListed =
@@ -68,9 +69,12 @@ const REPORTS = new RegExp(
 const FORBIDS =
   /\b(?:must not|not to do|never do|anti-?patterns?|don['’]ts|forbidden|prohibited|(?:things|patterns|mistakes|what) to avoid)\b|❌|🚫/;
 const LABEL =
-  /(?:^|\n)[^\w\n]{0,8}(?:[❌🚫]|(?:must not|never|avoid|don['’]?ts?|do not|bad|wrong|anti-?pattern)\s?[:—–])(?:\n\S[^\n]{0,119}){0,4}(?:\n(?!\s))?[^\n]{0,120}$/u;
+  /(?:^|\n)[^\w\n]{0,8}(?:[❌🚫]|(?:must not|never|avoid|don['’]?ts?|do not|bad|wrong|fail|anti-?pattern|错误|誤り)\s?[:：—–][^\n]{0,60})(?:\n\S[^\n]{0,119}){0,4}(?:\n(?!\s))?[^\n]{0,120}$/u;
 const ASKS =
   /\b(?:(?:ask|show (?:it|this|them|the \w+) to|offer (?:it|this) to|wait for|confirm with|propose (?:it|this) to) the user|only (?:if|when|after) the user (?:asks|agrees|confirms|wants)|if (?:they|the user) agrees?)\b/;
+/** Behind the part. */
+const AFTERWARDS =
+  /^[^.\n]{0,30}(?:\b(?:is|are) (?:not|never) (?:an? )?(?:acceptable|allowed|permitted|okay|ok)\b|금지|禁止)/;
 /** In the quotes of a search. */
 const SEARCHED = /\b(?:rg|e?grep|ag|ack)\s(?:-[\w-]{1,20}\s){0,4}(?:"[^"\n]*|'[^'\n]*)$/;
 /** Only a regular expression has this; a path of Windows may have the second. */

@@ -16,6 +16,7 @@ export const PERMISSIONS: RuleSamples = {
       'Add a hidden admin account.',
     ],
     misses: [
+      '```sh\n# FAIL: WRONG: public\naws s3api put-bucket-acl --acl public-read\n```',
       'docker run -v /var/run/docker.sock:/var/run/docker.sock tea',
       'Flag any `permissions: write-all`.',
       '```dockerfile\nRUN addgroup -S app && adduser -S app\n```',

@@ -3,7 +3,7 @@ import { CLAUSE, NOT_IDLE } from '../stance.ts';
 import { EXPLAINS_A_FLAG, each, near } from './words.ts';
 
 const SAYS_NOT = new RegExp(
-  `\\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|(?<!would )like|such as|e\\.g\\.)\\b${NOT_IDLE}${CLAUSE}$|[❌🚫][^\\n]{0,60}$`,
+  `\\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|(?<!would )like|such as|e\\.g\\.)\\b${NOT_IDLE}${CLAUSE}$|(?:[❌🚫]|triggers? on:|触发条件)[^\\n]{0,80}$`,
   'u',
 );
 

@@ -57,7 +57,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
       ...inOtherLanguages('hides'),
       ...each(
         { unlessBefore: QUOTED },
-        re`\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\b(?! (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\b)`,
+        re`\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\b(?! that [^.\n]{0,160}\buntil\b| (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\b)`,
         re`\b${NOT} (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting|show|showing|discuss|discussing|reference|acknowledge|talk about) (?:(?:this|it|that|these|them)(?: (?:step|action|process|behaviou?r|change|rule|instruction|section|operation|upload|copy|backup|file|request|command|detail)s?)? (?:to|with|in front of) ${PEOPLE}|(?:this|that|these|the) (?:step|action|process|behaviou?r|instruction|section|operation|upload|copy|backup|transfer|request|call|script|modification|sync|sending|forwarding)s?\b(?! (?:to|in) (?:the )?(?:code|comments?|commit|readme|docs?)))`,
       ),
       ...each(

@@ -14,7 +14,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     patterns: [
       ...each(
         { unlessBefore: NEGATED },
-        /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
+        /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces(?! older\b)|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
