@@ -45,6 +45,7 @@ export class SkillMcpMain implements Extension, ServiceProvider {
     const agents = createAgentDoors(registry, context.rootDir, [...turns, ...registry.admin.agents()], {
       ...(tools && { tools }),
       pageSize: page_size,
+      onClient: (client, of) => context.log.info(`${of}: served to ${client}`),
     });
     try {
       this.#serving = await serveHttp(door, {

@@ -19,9 +19,9 @@ export const agents = [
     test: 'opens the address of its agent with a token, nothing else, until it is revoked',
   },
   {
-    title: 'Without a token an agent is served to other machines',
+    title: 'Without the token of the server other machines reach it, where an agent has one',
     in: 'mayOpen',
-    swap: ['isLoopback && !token && !wasIssued', '!token && !wasIssued'],
+    swap: ['isLoopback && !isOfAgent', '!isOfAgent'],
     test: 'asks for a token at every address beyond loopback',
   },
   {

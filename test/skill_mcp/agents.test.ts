@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { serveHttp } from 'skill-registry/mcp';
-import { expect, it } from 'vitest';
+import { createAgentDoors, serveHttp } from 'skill-registry/mcp';
+import { expect, it, onTestFinished } from 'vitest';
 import { openAgentTokens } from '../../lib/agent-tokens/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { skill } from '../helpers/boot-root.ts';
@@ -76,8 +76,19 @@ it('asks for a token at every address beyond loopback', async () => {
   const { door } = await serveRegistry(TREE, { config: CONFIG });
   await expect(serveHttp(door, { host: '0.0.0.0' })).rejects.toMatchObject({ code: 'MCP_TOKEN_MISSING' });
   const one = await served({ host: '0.0.0.0', token: 'correct-horse' });
-  const local = { ...one, serving: { ...one.serving, url: one.serving.url.replace('0.0.0.0', '127.0.0.1') } };
-  expect(await statuses(local)).toEqual([401, 401, 401, 401, 401, 401]);
+  const here = (url: string): ServedRegistry => ({
+    ...one,
+    serving: { ...one.serving, url: url.replace('0.0.0.0', '127.0.0.1') },
+  });
+  const none = [401, 401, 401, 401, 401, 401];
+  expect(await statuses(here(one.serving.url))).toEqual(none);
+  // A token of an agent is enough to listen there, and /mcp stays closed.
+  const { token } = openAgentTokens(one.root).add('brewer', BY);
+  const agents = createAgentDoors(one.registry, one.root, one.registry.admin.agents());
+  const other = await serveHttp(door, { host: '0.0.0.0', agents });
+  onTestFinished(() => other.close());
+  expect(await statuses(here(other.url))).toEqual(none);
+  expect(await statuses(here(other.url), token)).toEqual([401, 200, 200, 401, 401, 401]);
 });
 
 it('says nothing by a 401: the same answer for every wrong token, address and way to ask', async () => {
