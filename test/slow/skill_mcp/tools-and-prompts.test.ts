@@ -25,13 +25,12 @@ it('answers with the result keys of the registry’s tools, in text and structur
   expect(Object.keys(listed.structuredContent as object)).toEqual(['success', 'skills', 'total', 'truncated']);
   expect(JSON.parse((listed.content as { text: string }[])[0]?.text ?? '')).toEqual(listed.structuredContent);
   const { result: read } = await callTool(client, 'read_skill', { skill_id: 'qa' });
-  expect(Object.keys(read)).toEqual(
-    'success skill_id name content approx_tokens message requires hint allowed_tools resources digest source'.split(
-      ' ',
-    ),
-  );
+  // The session of this client is a thread.
+  const ofBody = 'success skill_id name content approx_tokens message requires hint allowed_tools resources';
+  expect(Object.keys(read)).toEqual(`${ofBody} digest source thread_tokens`.split(' '));
   const { result: file } = await callTool(client, 'read_skill_resource', { skill_id: 'qa', path: 'scripts/lint.sh' });
-  expect(Object.keys(file)).toEqual('success skill_id path content encoding size approx_tokens'.split(' '));
+  const ofFile = 'success skill_id path content encoding size approx_tokens thread_tokens';
+  expect(Object.keys(file)).toEqual(ofFile.split(' '));
 });
 
 it('takes from an agent a change of a skill as one text and what takes its place', async () => {
