@@ -1,4 +1,4 @@
-import { Command, Help } from 'commander';
+import { Command, Help, Option } from 'commander';
 import {
   type AddedOptions,
   type FeatureCommands,
@@ -29,6 +29,7 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
       minWidthToWrap: 12,
       // Leaves out [options], because every command has options.
       subcommandTerm: (command) => new Help().subcommandTerm(command).replace(' [options]', ''),
+      visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => isShown(one, command)),
     })
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
@@ -44,6 +45,7 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
   const hasGuard = given.some(({ heldBecause }) => heldBecause);
   const withGlobal = (command: Command): Command => addGlobalOptions(command, hasGuard);
   withGlobal(program);
+  program.addHelpText('after', ({ command }) => (isAll(command) ? '' : MORE));
   const added = given.flatMap(({ options = [] }) => options).toSorted((a, b) => a.order - b.order);
   const placed: Placed[] = [];
   const make = createMake(program, run, added, placed, withGlobal);
@@ -53,7 +55,8 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
   });
   for (const { add } of given) add?.(make);
   const rank = ({ place: [group, order] }: Placed): number => Object.keys(GROUPS).indexOf(group) * 100 + order;
-  for (const { command } of placed.sort((a, b) => rank(a) - rank(b))) program.addCommand(command);
+  for (const { command, place } of placed.sort((a, b) => rank(a) - rank(b)))
+    program.addCommand(command, { hidden: place[0] === 'old' });
   // Of the command `help`.
   return program.commandsGroup(GROUPS.setup);
 }
@@ -109,6 +112,16 @@ function namesOf(command: Command | null): readonly string[] {
   return command ? [...namesOf(command.parent), command.name()] : [];
 }
 
+function isShown(command: Command, above: Command): boolean {
+  return above.parent !== null || command.helpGroup() === GROUPS.first || isAll(above);
+}
+
+const MORE = '\nAll commands (with these options):\n  skill-registry --help --all';
+
+function isAll({ args }: Command): boolean {
+  return args.includes('--all');
+}
+
 /** An unset variable of a script gives an empty text, which as a path means the working folder. */
 function refuseEmpty(command: Command): void {
   const { args, registeredArguments: known, options } = command;
@@ -119,16 +132,19 @@ function refuseEmpty(command: Command): void {
 }
 
 function addGlobalOptions(command: Command, hasGuard: boolean): Command {
-  if (!hasGuard) command.option('--no-guard', 'go on although nothing inspects skills before agents are given them');
-  return command
-    .option(
-      '--root <dir>',
-      'folder with extensions/, skills/ and data/ (default: the nearest one upwards, else this folder)',
-    )
-    .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
-    .option(
-      '--trust',
-      'for this command: let code and settings of the root take effect, although nobody has approved it',
-    )
-    .option('--json', 'print JSON instead of text');
+  const add = (flags: string, description: string): Option => {
+    // The help of the program has them once for all.
+    const option = new Option(flags, description).hideHelp(command.name() !== 'skill-registry');
+    command.addOption(option);
+    return option;
+  };
+  if (!hasGuard) add('--no-guard', 'go on although nothing inspects skills before agents are given them');
+  add(
+    '--root <dir>',
+    'folder with extensions/, skills/ and data/ (default: the nearest one upwards, else this folder)',
+  );
+  add('--skills <dir>', 'take skills from here instead of the configured sources; repeatable').argParser(collect);
+  add('--trust', 'for this command: let code and settings of the root take effect, although nobody has approved it');
+  add('--json', 'print JSON instead of text');
+  return command;
 }

@@ -5,13 +5,13 @@ import { collect } from '../lib/command-line/index.ts';
 /** @param added - Adds to a command the options that features have for it. */
 export function addCommands(make: Make, added: (command: Command) => Command): void {
   const port = from(0, 65_535, 'A port is 0 to 65535.');
-  make(['agents', 1], 'start', '$ --root .', 'start', () => import('./commands/start.ts'))
+  make(['first', 9], 'start', '$ --root .', 'start', () => import('./commands/start.ts'))
     .description('talk at this terminal to an agent that has the skills')
     .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect);
   addCatalogCommands(make, added);
-  addTrustCommands(make);
+  addApprovals(make);
   const serving = added(
-    make(['setup', 1], 'mcp', '$ --http 7337', 'mcp', () => import('./commands/mcp.ts'))
+    make(['first', 10], 'mcp', '$ --http 7337', 'mcp', () => import('./commands/mcp.ts'))
       .description('serve the skills over MCP: on standard input and output, or HTTP')
       .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', port)
       .option(
@@ -36,11 +36,11 @@ export function addCommands(make: Make, added: (command: Command) => Command): v
     .argument('<agent>', 'id of an agent')
     .argument('[token]', 'id of one token, as token list shows it')
     .option(...BY);
-  make(['setup', 2], 'review', '$', 'review', () => import('./commands/review.ts'))
+  make(['first', 7], 'review', '$', 'review', () => import('./commands/review.ts'))
     .description('open a page for your browser where you see what waits, and decide; its address is printed')
     .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', port, 0)
     .option('--as <name>', BY[1]);
-  make(['setup', 3], 'init', '$', 'init', () => import('./commands/init.ts'))
+  make(['first', 1], 'init', '$', 'init', () => import('./commands/init.ts'))
     .description('make this folder a root: a config for the agents of this machine, skills/, and its approval')
     .option('--yes', 'show what is written and do not ask')
     .option('--reason <text>', 'why the root is approved; recorded with the decision')
@@ -55,27 +55,40 @@ export function addCommands(make: Make, added: (command: Command) => Command): v
 function addCatalogCommands(make: Make, added: (command: Command) => Command): void {
   const count = from(1, 200, 'It is a whole number from 1 to 200.');
   added(
-    make(['root', 1], 'list', '$ --json | jq .total', 'list', () => import('./commands/list.ts'))
+    make(['first', 2], 'list', '$ --json | jq .total', 'list', () => import('./commands/list.ts'))
       .description('the catalog: id, tokens, source, description')
       .option(
         '--all',
         'also skills whose id another skill has; for each skill, which agents see it, and why the others do not',
       ),
   );
-  for (const [order, name, description] of [
-    [2, 'enable', 'give a skill to agents again'],
-    [3, 'disable', 'keep a skill from agents, in the config; its files stay'],
-  ] as const)
-    make(['root', order], name, '$ code-review', name, () => import('./commands/enable-disable.ts'))
-      .description(description)
+  for (const [group, name] of [
+    ['root', 'disable'],
+    ['old', 'enable'],
+  ] as const) {
+    const made = make([group, 3], name, '$ code-review', name, () => import('./commands/disable.ts'))
+      .description('keep a skill from agents, in the config, or give it to them again; its files stay')
       .argument('<id>', ID)
       .option('--agent <id>', 'only for this agent (default: for every agent)')
       .option(...REASON)
       .option(...BY);
+    if (group === 'root') made.option('--off', 'give it to agents again');
+  }
+  make(
+    ['root', 2],
+    'try',
+    '$ code-review "what is wrong with this change?"',
+    'tryOut',
+    () => import('./commands/try.ts'),
+  )
+    .description('what an agent would be given of a skill for a question: scope, line, body; nothing is recorded')
+    .argument('<id>', ID)
+    .argument('<question>', 'what somebody would ask the agent')
+    .option('--agent <id>', 'for this agent (default: one without bindings)');
   const raw = new Option('--raw', 'print SKILL.md as it is, frontmatter included');
   raw.conflicts(['resource', 'reference', 'script']);
   added(
-    make(['root', 4], 'show', '$ code-review', 'show', () => import('./commands/show.ts'))
+    make(['first', 4], 'show', '$ code-review', 'show', () => import('./commands/show.ts'))
       .description('one skill: its instructions, its file as it is, or one of its files')
       .argument('<id>', ID)
       .option('--resource <path>', 'print this file of the skill')
@@ -83,7 +96,7 @@ function addCatalogCommands(make: Make, added: (command: Command) => Command): v
       .option('--script <name>', 'print this file of scripts/; it is never run'),
   ).addOption(raw);
   added(
-    make(['root', 5], 'search', '$ "flaky tests" --limit 5', 'search', () => import('./commands/search.ts'))
+    make(['first', 3], 'search', '$ "flaky tests" --limit 5', 'search', () => import('./commands/search.ts'))
       .description('the skills nearest to it, best first, and why')
       .argument('<query>', 'what the skill should help with, its name, or a "phrase in quotes"')
       .option('--limit <count>', 'at most this many, 1-200 (default: 20)', count)
@@ -91,60 +104,56 @@ function addCatalogCommands(make: Make, added: (command: Command) => Command): v
       .option('--source <id>', 'only skills of this source'),
   );
   added(
-    make(['root', 8], 'doctor', '$ --skills ~/.claude/skills', 'doctor', () => import('./commands/doctor.ts'))
+    make(['first', 8], 'doctor', '$ --skills ~/.claude/skills', 'doctor', () => import('./commands/doctor.ts'))
       .description('everything that is wrong, and what to fix first')
       .option('--all', 'every problem, not only ten of each code'),
   );
 }
 
-function addTrustCommands(make: Make): void {
+function addApprovals(make: Make): void {
   const trusting = () => import('./commands/trust.ts');
-  const trust = make(['approvals', 1], 'trust', '$ list').description(
-    'what you have allowed on this machine: roots, sources of skills, and skills that are held because of what was found in them',
-  );
-  const subject =
-    'folder of a root, id of a skill, or source (owner/repo, an address, npm:name, "mcp:program arguments", a folder or file of the config); for a folder with the name of a skill write ./name (default: the root of this command)';
-  make(trust, 'list', '$ --json', 'listTrust', trusting).description('your decisions, and what is held in the root');
-  make(trust, 'show', '$ pdf-tools', 'showTrust', trusting)
-    .description('what was found in a skill, and why it is kept from agents (held); or who approved a source')
-    .argument('<id>', 'id or qualified id of a skill, or a source');
-  make(trust, 'allow', '$ ~/my-agents', 'allow', trusting)
-    .description(
-      'approve a root: its code and settings take effect from now on; or a held skill, after its findings were shown',
-    )
-    .argument('[what]', subject)
-    .option(
-      '--digest <digest>',
-      'digest of the skill, as trust show prints it; without it you are asked at the terminal',
-    )
-    .option(...REASON)
-    .option(...BY);
-  withReason(make(trust, 'revoke', '$ ~/my-agents', 'revoke', trusting))
-    .description('end the approval of a root, a skill or a source: nothing is taken from a revoked source')
-    .argument('[what]', subject);
-
-  const extending = () => import('./commands/extensions.ts');
-  const extensions = make(['approvals', 2], 'extensions', '$ list').description(
-    'the extensions of the package and the root, and what agents wrote that waits: list, show, approve, revoke',
-  );
   const name = 'name of its folder in extensions/';
-  make(extensions, 'list', '$ --json', 'listExtensions', extending).description('all of them, and what waits');
-  make(extensions, 'show', '$ my_tool', 'showExtension', extending)
-    .description('what agents wrote for one extension, as a difference')
-    .argument('<name>', name);
+  const digest = [
+    '--digest <digest>',
+    'the digest that show prints; without it you are asked at the terminal',
+  ] as const;
+  for (const [place, group] of [
+    ['approvals', 'approvals'],
+    ['old', 'trust'],
+  ] as const) {
+    const all = make([place, 1], group, '$ list').description(
+      'what you have allowed on this machine: roots, sources, skills and extensions; list, show, allow, revoke',
+    );
+    make(all, 'list', '$ --json', 'list', trusting).description('your decisions, and what waits for one');
+    make(all, 'show', '$ pdf-tools', 'show', trusting)
+      .description('what was found in a skill, who approved a source, or what agents wrote for an extension')
+      .argument('<what>', SUBJECT);
+    make(all, 'allow', '$ ~/my-agents', 'allow', trusting)
+      .description('approve it, after it was shown; of a root its code and settings take effect from now on')
+      .argument('[what]', `${SUBJECT} (default: the root of this command)`)
+      .option(...digest)
+      .option(...REASON)
+      .option(...BY);
+    withReason(make(all, 'revoke', '$ ~/my-agents', 'revoke', trusting))
+      .description(
+        'end an approval: nothing is taken from a revoked source; an extension is moved to where it does not run',
+      )
+      .argument('[what]', `${SUBJECT} (default: the root of this command)`);
+  }
+  const extending = () => import('./commands/extensions.ts');
+  const extensions = make(['old', 2], 'extensions', '$ list').description('older name of approvals, for extensions');
+  make(extensions, 'list', '$ --json', 'listExtensions', extending);
+  make(extensions, 'show', '$ my_tool', 'showExtension', extending).argument('<name>', name);
   make(extensions, 'approve', '$ my_tool', 'approve', extending)
-    .description('move what agents wrote to extensions/, after you have seen the difference')
     .argument('<name>', name)
-    .option(
-      '--digest <digest>',
-      'digest of the difference, as extensions show prints it; without it you are asked at the terminal',
-    )
+    .option(...digest)
     .option(...REASON)
     .option(...BY);
-  withReason(make(extensions, 'revoke', '$ my_tool', 'revoke', extending))
-    .description('delete what waits; when nothing waits, move the extension to data/, where it does not run')
-    .argument('<name>', name);
+  withReason(make(extensions, 'revoke', '$ my_tool', 'revoke', extending)).argument('<name>', name);
 }
+
+const SUBJECT =
+  'folder of a root, id of a skill, extensions/<name>, or source (owner/repo, an address, npm:name, "mcp:program arguments", a folder or file of the config); for a folder with the name of a skill write ./name';
 
 function from(least: number, most: number, message: string): (text: string) => number {
   return (text) => {

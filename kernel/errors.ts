@@ -72,14 +72,14 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError {
   const known = waiting.map((one) => one.name);
   const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
-  const message = `Nothing that an agent wrote waits for the extension "${name}"${others}. To see all extensions: skill-registry extensions list.`;
+  const message = `Nothing that an agent wrote waits for the extension "${name}"${others}. To see all extensions: skill-registry approvals list.`;
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 
 export function extensionChanged(
   name: string,
   why: string,
-  advice: string = `Look at it again: skill-registry extensions show ${name}.`,
+  advice: string = `Look at it again: skill-registry approvals show extensions/${name}.`,
 ): CodedError {
   const message = `"${name}" was not approved: ${why}. ${advice}`;
   return new CodedError('EXTENSION_CHANGED', message, { name });
@@ -88,13 +88,13 @@ export function extensionChanged(
 /** @param why - Why it cannot be undone, if that was tried. */
 export function extensionHalfApproved(name: string, why?: string): CodedError {
   const reason = why === undefined ? '' : ` It cannot be undone: ${why.replace(/\.$/, '')}.`;
-  const message = `An approval of extensions/${name} was interrupted, so its files may be of two versions, and nothing of it is loaded.${reason} The next start undoes it where the root is approved, and so does skill-registry extensions approve ${name}; to approve the root: skill-registry trust allow.`;
+  const message = `An approval of extensions/${name} was interrupted, so its files may be of two versions, and nothing of it is loaded.${reason} The next start undoes it where the root is approved, and so does skill-registry approvals allow extensions/${name}; to approve the root: skill-registry approvals allow.`;
   return new CodedError('EXTENSION_HALF_APPROVED', message, { name });
 }
 
 /** @param folder - `data` or `extensions`. */
 export function leadsOutOfRoot(rootDir: string, folder: string): CodedError {
-  const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
+  const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry approvals allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 

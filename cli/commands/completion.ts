@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type {
-  FeatureCommands,
-  CommandTerminal as Terminal,
+import {
+  type FeatureCommands,
+  GROUPS,
+  type CommandTerminal as Terminal,
 } from '../../extensions/skill_registry/core/command-line.ts';
-import { heldExtensions } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, exitOf, type Options } from '../../lib/command-line/index.ts';
-import { findRoot } from '../find-root.ts';
 
 /** Generates the script from the command definitions. On tab it calls `completion ids` or a similar word. */
 export async function completion(
@@ -26,7 +25,8 @@ export async function completion(
     terminal.say(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.`);
     return exitOf('INVALID_ARGUMENT');
   }
-  const script = bashScript(parent?.commands ?? [], completes);
+  const commands = (parent?.commands ?? []).filter((one) => one.helpGroup() !== GROUPS.old);
+  const script = bashScript(commands, completes);
   terminal.out(shell === 'bash' ? script : `autoload -Uz bashcompinit && bashcompinit\n${script}`);
   return EXIT.done;
 }
@@ -34,12 +34,13 @@ export async function completion(
 // --- internal ---
 
 const SHELLS = ['bash', 'zsh'];
-const EXTENSIONS = 'extensions';
 
 type Completes = NonNullable<FeatureCommands['completes']>;
 
 /** An `id` may also be a folder. */
-const COMPLETES: Completes = { 'trust allow': 'ids', 'trust revoke': 'ids' };
+const COMPLETES: Completes = Object.fromEntries(
+  ['approvals', 'trust'].flatMap((name) => ['show', 'allow', 'revoke'].map((one) => [`${name} ${one}`, 'ids'])),
+);
 
 /** Undefined for what has no names. */
 async function namesOf(
@@ -48,7 +49,6 @@ async function namesOf(
   options: Options,
   terminal: Terminal,
 ): Promise<readonly string[] | undefined> {
-  if (what === EXTENSIONS) return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
   const list = Object.hasOwn(completes, what) ? completes[what] : undefined;
   if (what !== 'ids' && typeof list !== 'function') return undefined;
   const { registry } = await terminal.openRegistry(options, { inspect: false, checksArguments: false });
@@ -61,7 +61,7 @@ function takenBy(command: Command, completes: Completes): string {
   if (names.length === 0) return 'files';
   const whole = wholeName(command);
   const [group = ''] = whole.split(' ');
-  if (group === EXTENSIONS || typeof completes[group] === 'function') return group;
+  if (typeof completes[group] === 'function') return group;
   const taken = completes[whole];
   return typeof taken === 'string' ? taken : names.includes('id') ? 'ids' : 'files';
 }

@@ -132,7 +132,7 @@ function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillR
       ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
       : 'Model: none is set (MODEL_BASE_URL, MODEL_NAME), so agents cannot answer; everything else works',
     heldNames.length > 0 &&
-      `${heldNames.length} extension(s) held: ${heldNames.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
+      `${heldNames.length} extension(s) held: ${heldNames.join(', ')}; skill-registry approvals show extensions/<name> tells what agents wrote`,
     ...parts.map(({ total = false }) => total),
     `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
     leftOut.files > 0 &&

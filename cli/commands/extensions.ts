@@ -1,4 +1,8 @@
-import type { CommandTerminal as Terminal, TrustOptions } from '../../extensions/skill_registry/core/command-line.ts';
+import type {
+  CommandTerminal as Terminal,
+  TrustOptions,
+  TrustSubject,
+} from '../../extensions/skill_registry/core/command-line.ts';
 import {
   allHeld,
   approveShownExtension,
@@ -20,10 +24,7 @@ import { findRoot, isTrusted } from '../find-root.ts';
 
 /** Starts no extension. */
 export async function listExtensions(options: Options, terminal: Terminal): Promise<ExitStatus> {
-  const root = findRoot(options, terminal);
-  const { extensions, problems: all } = await listedExtensions(root, isTrusted(root, options, terminal));
-  // The list names the held extensions.
-  const problems = all.filter(({ code }) => code !== 'EXTENSION_HELD');
+  const { extensions, problems } = await listOf(options, terminal);
   const rows = extensions.map(({ id, version, origin, state, held }) => [
     id,
     version,
@@ -70,7 +71,39 @@ export async function revoke(name: string, options: Options, terminal: Terminal)
   terminal.say(folder === undefined ? 'Waiting files were deleted' : `The extension was moved to ${folder}`);
 }
 
+/** For `approvals`, where an extension is called `extensions/<name>`. */
+export function extensionTrust(options: Options, terminal: Terminal): TrustSubject {
+  const nameOf = (what: string): string | undefined => /^extensions\/([^/]+)\/?$/.exec(what)?.[1];
+  return {
+    async list() {
+      const held = heldExtensions(findRoot(options, terminal));
+      const lines = held.map(({ name }) => `Held: extensions/${name}: agents wrote it, and nobody has approved it`);
+      return { fields: { extensions: (await listOf(options, terminal)).extensions }, lines };
+    },
+    async show(what) {
+      const name = nameOf(what);
+      if (name === undefined) return undefined;
+      await showExtension(name, options, terminal);
+      return EXIT.done;
+    },
+    async decide(action, what, given) {
+      const name = nameOf(what);
+      if (name === undefined) return undefined;
+      if (action === 'allow') return approve(name, given, terminal);
+      await revoke(name, given, terminal);
+      return EXIT.done;
+    },
+  };
+}
+
 // --- internal ---
+
+async function listOf(options: Options, terminal: Terminal) {
+  const root = findRoot(options, terminal);
+  const { extensions, problems } = await listedExtensions(root, isTrusted(root, options, terminal));
+  // The list names the held extensions.
+  return { extensions, problems: problems.filter(({ code }) => code !== 'EXTENSION_HELD') };
+}
 
 type Root = Parameters<typeof approveShownExtension>[0];
 
@@ -90,7 +123,7 @@ function waiting(root: string, name: string): HeldExtension {
 
 async function digestOfYes(held: HeldExtension, { agreesTo }: Terminal): Promise<string | undefined> {
   const { name, digest } = held;
-  const see = `what waits with skill-registry extensions show ${name}`;
+  const see = `what waits with skill-registry approvals show extensions/${name}`;
   const shown = await describeHeld(held, ownExtensionIds());
-  return (await agreesTo(shown, EXTENSION_QUESTION, see, `extensions approve ${name}`)) ? digest : undefined;
+  return (await agreesTo(shown, EXTENSION_QUESTION, see, `approvals allow extensions/${name}`)) ? digest : undefined;
 }

@@ -42,7 +42,7 @@ export async function show(
   for (const line of parts.flatMap((part) => part?.lines ?? [])) terminal.say(line);
   sayHeld(skill, terminal);
   if (listed?.disabledFor === 'everyone')
-    terminal.say(`Disabled, no agent is given it; to enable it: skill-registry enable ${id}`);
+    terminal.say(`Disabled, no agent is given it; to enable it: skill-registry disable ${id} --off`);
   if (listed?.hiddenBecause) terminal.say(`Models do not see it here: ${listed.hiddenBecause}`);
 }
 
@@ -72,7 +72,7 @@ function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readon
 
 function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, { say }: Terminal): void {
   if (heldBecause !== undefined)
-    say(`Held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}`);
+    say(`Held, no agent is given it: ${heldBecause}; see skill-registry approvals show ${skillId}`);
 }
 
 /** Prints a text unchanged when it is too long or takes too long to render. */

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { CodedError } from 'skill-registry/kernel';
 import type {
   CommandTerminal as Terminal,
@@ -22,8 +23,10 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { nearestIds } from '../../lib/text/index.ts';
 import { describeSubject, isDecided, openTrust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
+import { extensionTrust } from './extensions.ts';
 
-export async function listTrust(options: Options, terminal: Terminal): Promise<ExitStatus> {
+/** The same for `trust`, the older name, which knows no extensions. */
+export async function list(options: Options, terminal: Terminal, command: Command): Promise<ExitStatus> {
   const { say } = terminal;
   const trust = openTrust();
   const [decisions, reason] = [trust.decisions(), trust.trouble()];
@@ -33,7 +36,8 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
   );
   const ofRoot = problems().find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const root = Array.isArray(ofRoot) ? ofRoot.map(String) : [];
-  const subjects = await Promise.all((await subjectsOf(terminal)).map((subject) => subject.list?.(registry)));
+  const all = await subjectsOf(terminal, options, command);
+  const subjects = await Promise.all(all.map((subject) => subject.list?.(registry)));
   const rows = decisions.map((one) => {
     const { action, at, by, path, reason: why = '' } = one;
     return [action, describeSubject(one), minuteOf(at), by, path, why];
@@ -51,8 +55,8 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
   return EXIT.problem;
 }
 
-export async function showTrust(id: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
-  for (const { show } of await subjectsOf(terminal)) {
+export async function show(id: string, options: Options, terminal: Terminal, command: Command): Promise<ExitStatus> {
+  for (const { show } of await subjectsOf(terminal, options, command)) {
     const status = await show(id, options, terminal);
     if (status !== undefined) return status;
   }
@@ -64,11 +68,19 @@ export const revoke: Decide = (...given) => decide('revoke', ...given);
 
 // --- internal ---
 
-type Decide = (given: string | undefined, options: TrustOptions, terminal: Terminal) => Promise<ExitStatus>;
+type Decide = (
+  given: string | undefined,
+  options: TrustOptions,
+  terminal: Terminal,
+  command: Command,
+) => Promise<ExitStatus>;
 
-async function decide(action: TrustAction, ...[given, options, terminal]: Parameters<Decide>): Promise<ExitStatus> {
+async function decide(
+  action: TrustAction,
+  ...[given, options, terminal, command]: Parameters<Decide>
+): Promise<ExitStatus> {
   if (given === undefined) return decideRoot(action, given, options, terminal);
-  for (const subject of await subjectsOf(terminal)) {
+  for (const subject of await subjectsOf(terminal, options, command)) {
     const status = await subject.decide(action, given, options, terminal);
     if (status !== undefined) return status;
   }
@@ -79,12 +91,18 @@ async function decide(action: TrustAction, ...[given, options, terminal]: Parame
   return decideRoot(action, given, options, terminal);
 }
 
-function subjectsOf({ features }: Terminal): Promise<readonly TrustSubject[]> {
-  const given = features.flatMap(({ trust }) => (trust ? [trust] : [])).toSorted(([a], [b]) => a - b);
-  return Promise.all(given.map(([, load]) => load()));
+async function subjectsOf(terminal: Terminal, options: Options, command?: Command): Promise<readonly TrustSubject[]> {
+  const given = terminal.features.flatMap(({ trust }) => (trust ? [trust] : [])).toSorted(([a], [b]) => a - b);
+  const extensions = command?.parent?.name() === 'approvals' ? [extensionTrust(options, terminal)] : [];
+  return [...extensions, ...(await Promise.all(given.map(([, load]) => load())))];
 }
 
-function decideRoot(action: TrustAction, ...[given, options, terminal]: Parameters<Decide>): ExitStatus {
+function decideRoot(
+  action: TrustAction,
+  given: string | undefined,
+  options: TrustOptions,
+  terminal: Terminal,
+): ExitStatus {
   if (given !== undefined && options.root !== undefined)
     throw invalidArgument('Give the root once: as the argument, or with --root.');
   if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A root is allowed without one.');
@@ -104,7 +122,7 @@ function decideRoot(action: TrustAction, ...[given, options, terminal]: Paramete
 async function namesNothing(name: string, options: Options, terminal: Terminal): Promise<CodedError> {
   const { registry } = await terminal.openRegistry(options);
   // A broken lock must not hide the error about the name.
-  const sources = (await subjectsOf(terminal)).map(
+  const sources = (await subjectsOf(terminal, options)).map(
     async ({ names }) => (await names?.(registry).catch(() => [])) ?? [],
   );
   const folders = readdirSync(terminal.cwd, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -126,6 +144,6 @@ function assertApproved(root: string): void {
   const last = trust.decisions().find(({ kind, path: of }) => kind === 'root' && of === path);
   // An ignored file of decisions: `decide` reports it.
   if (last?.action === 'allow' || trust.trouble() !== undefined) return;
-  const message = `${root} is not approved, so nothing was revoked. skill-registry trust list shows the roots that are.`;
+  const message = `${root} is not approved, so nothing was revoked. skill-registry approvals list shows the roots that are.`;
   throw new CodedError('ROOT_NOT_APPROVED', message, { root });
 }

@@ -12,6 +12,7 @@ export type * from './api.ts';
 export { presetSources } from './core/config/config-keys.ts';
 export { ownerFile } from './core/config/owner-file.ts';
 export type { InternalOptions } from './core/options.ts';
+export { trySkill } from './try-skill.ts';
 
 export const configOfUntrustedRoot: ConfigReader['ofUntrustedRoot'] = registryConfig.ofUntrustedRoot;
 

@@ -213,7 +213,7 @@ function restartMessage(waiting: readonly string[]): string {
   const reload = 'Extensions are reloaded when this turn has ended.';
   if (waiting.length === 0) return reload;
   const held = `Until a person has approved it, what you wrote for ${waiting.join(', ')} has no effect.`;
-  const command = `skill-registry extensions approve ${waiting[0]}`;
+  const command = `skill-registry approvals allow extensions/${waiting[0]}`;
   return `${reload} ${held} At a terminal the person is asked now; elsewhere it waits for: ${command}. Tell the user.`;
 }
 

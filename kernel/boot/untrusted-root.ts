@@ -48,7 +48,7 @@ export function heldOfRoot(rootDir: string): readonly string[] {
 /** ROOT_NOT_APPROVED; undefined when `held` is empty. */
 export function unapprovedRootProblem(rootDir: string, held: readonly string[]): Problem | undefined {
   if (held.length === 0) return undefined;
-  const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
+  const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry approvals allow ${shellWord(rootDir)} (for one command: --trust).`;
   return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };
 }
 
@@ -98,6 +98,6 @@ function otherHalfApproved({ root, name }: HalfApproved): Problem {
 }
 
 function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
-  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
+  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry approvals show extensions/${name}; then approve or revoke them.`;
   return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }

@@ -68,7 +68,7 @@ export function approveShownExtension(
   recordExtensionDecision(root.dir, name, { action: 'allow', digest, ...actor });
   const since = wasInEffect ? 'approved already, and in effect' : 'approved';
   say(`extensions/${name} is ${since}; the next start or restart loads it`);
-  if (!root.trusted) say(`Its root is not approved: skill-registry trust allow ${root.dir}`);
+  if (!root.trusted) say(`Its root is not approved: skill-registry approvals allow ${root.dir}`);
   return paths;
 }
 
@@ -112,10 +112,10 @@ function approve(root: Root, name: string, digest: string): Approval {
   const edited = held.files.find((file) => file.changedSince);
   if (edited) {
     const file = `extensions/${name}/${edited.path}`;
-    const command = 'skill-registry extensions';
-    const keep = `To keep that change, write into the file what you want of both, then: ${command} revoke ${name}.`;
+    const command = 'skill-registry approvals';
+    const keep = `To keep that change, write into the file what you want of both, then: ${command} revoke extensions/${name}.`;
     const drop = 'To drop it, make the file what it was, or remove it if it was not there, then look again:';
-    const advice = `${keep} ${drop} ${command} show ${name}.`;
+    const advice = `${keep} ${drop} ${command} show extensions/${name}.`;
     throw extensionChanged(name, `${file} was changed after the agent wrote its text`, advice);
   }
   putInEffect(dir, held);

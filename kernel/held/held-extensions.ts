@@ -248,6 +248,6 @@ function entriesIfThere(base: string, folder: string): readonly FolderEntry[] {
 function unreadableHeld(name: string, { code, message }: CodedError): UnreadableHeld {
   if (code === 'EXTENSION_HALF_APPROVED') return { name, isHalf: true, message };
   const what = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect`;
-  const advice = `To remove it: skill-registry extensions revoke ${name}.`;
+  const advice = `To remove it: skill-registry approvals revoke extensions/${name}.`;
   return { name, isHalf: false, message: `${what}: ${message.replace(/\.$/, '')}. ${advice}` };
 }

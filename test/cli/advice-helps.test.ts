@@ -37,7 +37,7 @@ it('says of a disabled skill that no agent is given it, and how that ends', asyn
   const { run } = house();
   await run('disable', 'milk');
   expect((await run('show', 'milk')).stderr).toContain(
-    'Disabled, no agent is given it; to enable it: skill-registry enable milk',
+    'Disabled, no agent is given it; to enable it: skill-registry disable milk --off',
   );
   await run('enable', 'milk');
   expect((await run('show', 'milk')).stderr).not.toContain('Disabled');

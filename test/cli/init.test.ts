@@ -112,7 +112,7 @@ describe('init', () => {
       2,
       expect.stringContaining(`is there already, and ${says}; nothing was changed.`),
     ]);
-    expect(stderr).toContain('skill-registry trust allow');
+    expect(stderr).toContain('skill-registry approvals allow');
     expect([existsSync(join(root, 'skills')), isApproved(root)]).toEqual([false, false]);
   });
 

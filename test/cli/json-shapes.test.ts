@@ -40,6 +40,7 @@ it('prints what the page says, command by command', async () => {
   const runs: readonly (readonly [documented: string, args: readonly string[]])[] = [
     ['list', ['list']],
     ['search <query>', ['search', 'tea']],
+    ['try <id> <question>', ['try', 'tea', 'how do I brew?']],
     ['show <id>', ['show', 'tea']],
     ['show <id> --resource <path>', ['show', 'tea', '--resource', 'references/a.md']],
     ['show <id> --revision <n>', ['show', 'tea', '--revision', '1']],

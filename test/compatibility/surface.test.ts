@@ -57,21 +57,25 @@ function inOrder(line: string): string {
   return members === undefined ? name : `${name}: ${members.split(', ').sort().join(', ')}`;
 }
 
+/** They are in no help, and scripts go on using them. */
+const OLDER = ['enable', 'restore', 'trust', 'extensions'];
+
 /** The first line of a command's help, its options, and those of the commands below it. */
 async function helpOf(path: readonly string[]): Promise<readonly string[]> {
-  const { stdout } = await runCommand([...path, '--help'], { trust: false });
+  const { stdout } = await runCommand([...path, '--help', ...(path.length === 0 ? ['--all'] : [])], { trust: false });
   const usage = /^Usage: (.*)$/m.exec(stdout)?.[1] ?? '';
   const options = [...stdout.matchAll(/^ {2}((?:-\w, )?--[\w-]+(?: [<[][^ ]*[>\]])?)/gm)].map(
     ([, flags]) => `  ${flags}`,
   );
   const [beforeExample = ''] = stdout.split('\nExample:');
   const commands = beforeExample
-    .split(/^(?:Commands|Agents):$/m)
+    .split(/^Commands:$/m)
     .slice(1)
     .join('');
   const names = [...commands.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
   const below: string[] = [];
-  for (const name of names.filter((one) => one !== 'help')) below.push(...(await helpOf([...path, name])));
+  const all = [...names.filter((one) => one !== 'help'), ...(path.length === 0 ? OLDER : [])];
+  for (const name of all) below.push(...(await helpOf([...path, name])));
   return [usage, ...options, ...below];
 }
 

@@ -3,7 +3,7 @@ export const presets = [
   {
     title: 'The folder of an agent in a project that nobody approved gives what links lead to',
     in: 'openPreset',
-    swap: ['trusted || project === undefined', 'trusted || project !== undefined'],
+    swap: ['trusted || project === undefined', "trusted || project !== ''"],
     test: 'gives nothing through links out of it, sets nothing, and runs nothing',
     build: true,
   },

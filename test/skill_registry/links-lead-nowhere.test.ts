@@ -39,7 +39,7 @@ describe('a root that nobody has approved', () => {
     expect(JSON.stringify(registry.snapshot().skills)).not.toContain(SECRET);
     const problem = registry.problems().find(({ code }) => code === 'ROOT_NOT_APPROVED');
     expect(problem?.message).toContain(`${link} (a link that leads out of it)`);
-    expect(problem?.message).toContain(`trust allow ${root}`);
+    expect(problem?.message).toContain(`approvals allow ${root}`);
     const content = skillMd({ name: 'new', description: 'New.' });
     await expect(registry.admin.management.create('new', content, ADA)).rejects.toMatchObject({
       code: 'SOURCE_NOT_WRITABLE',

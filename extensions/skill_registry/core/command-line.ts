@@ -45,7 +45,7 @@ export interface DoctorPart {
 
 /** What `trust` decides about beside roots. Undefined: it is none of these. */
 export interface TrustSubject {
-  /** For `trust list`. */
+  /** For `approvals list`. */
   list?(registry: SkillRegistry): Promise<ShownPart>;
   show(id: string, options: Options, terminal: CommandTerminal): Promise<ExitStatus | undefined>;
   decide(
@@ -96,6 +96,7 @@ export interface CommandTerminal extends Terminal {
 
 /** Their titles in the help, in this order. */
 export const GROUPS = {
+  first: 'Commands:',
   agents: 'Agents:',
   root: 'Skills of a root:',
   folders: 'Skills in folders:',
@@ -103,6 +104,8 @@ export const GROUPS = {
   elsewhere: 'Skills from elsewhere, and for others:',
   approvals: 'Approvals:',
   setup: 'Servers and setup:',
+  /** Older names, which no help shows. */
+  old: 'Older names:',
 } as const;
 
 /** The order is the position in the group. */

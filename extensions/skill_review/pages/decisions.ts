@@ -34,7 +34,7 @@ ${rootPart(request, trust.allows('root', request.root))}
 ${parts}
 <h2>What was decided on this machine</h2>
 ${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : decisionTable(decisions.slice(0, MAX_SHOWN))}
-${decisions.length > MAX_SHOWN ? html`<p class="quiet">The newest ${MAX_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
+${decisions.length > MAX_SHOWN ? html`<p class="quiet">The newest ${MAX_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry approvals list has all.</p>` : ''}`;
   return { title: 'Decisions', at: '/', main };
 }
 

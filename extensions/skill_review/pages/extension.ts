@@ -72,7 +72,7 @@ ${note(html`<p><b>An extension runs as you and may do everything you may do.</b>
 ${view.heading('Difference')}
 ${view.show(read, `${here}/difference`)}
 <h2>Decide</h2>
-${isAllShown ? '' : html`<p>This page does not show all of it, so it cannot be approved here. The command shows everything:</p><pre tabindex="0">skill-registry extensions approve ${name}</pre>`}
+${isAllShown ? '' : html`<p>This page does not show all of it, so it cannot be approved here. The command shows everything:</p><pre tabindex="0">skill-registry approvals allow extensions/${name}</pre>`}
 <div class="decide">
 ${isAllShown ? html`<div>${formFor('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
 <div>${formFor('revoke', html`<button>Delete the waiting code</button>`)}</div>

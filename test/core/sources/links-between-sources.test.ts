@@ -139,7 +139,7 @@ describe('a link to anywhere else', () => {
     const { root, registry, ids } = await open(tree, [source], trust);
     expect(ids).toEqual([]);
     const message = registry.problems()[0]?.message ?? '';
-    expect(message.includes(`trust allow ${root}`)).toBe(!trust);
+    expect(message.includes(`approvals allow ${root}`)).toBe(!trust);
     const { path } = /add \{ path: (?<path>\S+) \}/.exec(message)?.groups ?? {};
     const advised = [[source, { path, id: 'named' }], [{ ...source, allow_outside: true }]];
     for (const sources of advised) expect(await open(tree, sources)).toMatchObject({ ids: ['linked:tea'], codes: [] });

@@ -43,7 +43,7 @@ describe('a skill that would be called an attack', () => {
     expect(await given(registry)).toBe('SKILL_NOT_FOUND');
     const shown = await registry.admin.trustOf('one');
     expect(shown).toMatchObject({ verdict: 'block', allowed: false, origin: 'own' });
-    expect(shown.heldBecause).toContain('fetch-from-address-and-run in SKILL.md:');
+    expect(shown.heldBecause).toContain('(fetch-from-address-and-run, SKILL.md:');
 
     const allowed = await registry.admin.decideTrust('allow', 'one', { ...PERSON, digest: shown.digest });
     expect(allowed).toMatchObject({ verdict: 'block', allowed: true, heldBecause: null, digest: shown.digest });
@@ -61,7 +61,7 @@ describe('a skill that would be called an attack', () => {
     expect(await given(registry)).toContain('Clean.');
     await write('scripts/run.sh', `${attack(42)}\n`);
     expect(await given(registry)).toBe('SKILL_NOT_FOUND');
-    expect((await registry.admin.trustOf('one')).heldBecause).toContain('in scripts/run.sh:1');
+    expect((await registry.admin.trustOf('one')).heldBecause).toContain(', scripts/run.sh:1)');
   });
 
   it('is held by a process that has its verdict from another one', async () => {

@@ -67,7 +67,7 @@ it('a skill without a history says why, and has one when the root is approved', 
   const untrusted = await openRoot(root, { trust: false });
   const message = await refusal('REVISION_NOT_FOUND', untrusted.history.read('tea', 1));
   expect(message).toMatch(
-    /nothing is recorded of it\. Nobody has approved this root, .*`skill-registry trust allow` in it/,
+    /nothing is recorded of it\. Nobody has approved this root, .*`skill-registry approvals allow` in it/,
   );
   expect(message).not.toContain('number');
   const { stderr } = await runCommand(['rollback', 'tea', '1', '--root', root], { trust: false });

@@ -123,7 +123,7 @@ describe('publish', () => {
     expect(skills.map(({ name }) => name)).toEqual(['tea']);
     const { digest } = await registry.admin.trustOf('pot');
     expect(refused).toEqual([{ skillId: 'pot', reason: expect.stringContaining('scripts/clean.sh:2: Contains') }]);
-    expect(refused[0]?.reason).toContain(`skill-registry trust allow pot --digest ${digest}`);
+    expect(refused[0]?.reason).toContain(`skill-registry approvals allow pot --digest ${digest}`);
     expect(refused[0]?.reason).not.toContain(first);
     await registry.admin.decideTrust('allow', 'pot', { by: 'person:ada', digest });
     writeTree(root, { 'skills/pot/scripts/clean.sh': `echo clean it\n\nexport TOKEN=ghp_${first}\n` });

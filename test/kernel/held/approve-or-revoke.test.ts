@@ -200,7 +200,7 @@ it.each([
   expect(heldExtensions(root).map(({ name }) => name)).toEqual(['box']);
   const unreadable = {
     code: 'EXTENSION_HELD_UNREADABLE',
-    message: expect.stringContaining('skill-registry extensions revoke other'),
+    message: expect.stringContaining('skill-registry approvals revoke extensions/other'),
   };
   const held = expect.objectContaining({ code: 'EXTENSION_HELD' });
   expect((await listedExtensions(root, true)).problems).toEqual([held, expect.objectContaining(unreadable)]);

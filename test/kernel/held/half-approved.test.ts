@@ -77,7 +77,7 @@ it('undoes nothing where nobody has approved the root, and says what to do', asy
     ['revoke', 'box'],
   ]) {
     const { stderr } = await runCommand(['extensions', ...action, '--root', root], { trust: false });
-    expect(stderr).toMatch(/EXTENSION_HALF_APPROVED.*skill-registry trust allow/);
+    expect(stderr).toMatch(/EXTENSION_HALF_APPROVED.*skill-registry approvals allow/);
   }
   expect(live()).toEqual(found);
 });

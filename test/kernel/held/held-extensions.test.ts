@@ -63,7 +63,7 @@ describe('what an agent writes below extensions/', () => {
     expect(() => approveExtension({ dir: root, trusted: true }, 'box', digestOf(root, 'box'))).toThrow(
       expect.objectContaining({
         code: 'EXTENSION_CHANGED',
-        message: expect.stringMatching(/extensions revoke box\. .* make the file what it was/),
+        message: expect.stringMatching(/approvals revoke extensions\/box\. .* make the file what it was/),
       }),
     );
     expect(textOf(root, 'box/a.ts')).toBe('of a person\n');

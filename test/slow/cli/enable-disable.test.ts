@@ -81,7 +81,7 @@ it('sends a disabled skill to nobody by its slash command, and says how to enabl
   const kernel = await boot({ root, environment: model.environment });
   onTestFinished(() => kernel.shutdown());
   const answer = await kernel.runCommand('/skills:tea now', { agentId: 'orchestrator_agent', threadId: 't' });
-  expect(answer).toMatchObject({ kind: 'print', text: expect.stringContaining('skill-registry enable tea') });
+  expect(answer).toMatchObject({ kind: 'print', text: expect.stringContaining('skill-registry disable tea --off') });
 });
 
 it('keeps comments, order and every other key of the config', async () => {
@@ -127,7 +127,7 @@ it.each([
     1,
     /No agent "hepler"\. Did you mean "helper"\?/,
   ],
-  ['one agent of a skill that nobody is given', ['enable', 'coffee', '--agent', 'helper'], 2, /enable coffee/],
+  ['one agent of a skill that nobody is given', ['enable', 'coffee', '--agent', 'helper'], 2, /disable coffee --off/],
 ])('refuses %s', async (_, args, status, message) => {
   const root = tempFolder({ ...skill('tea'), ...skill('coffee'), ...HELPER, [CONFIG]: 'disabled: [coffee]\n' });
   expect(await runCommand([...args, '--root', root])).toMatchObject({ status, stderr: expect.stringMatching(message) });
@@ -179,7 +179,7 @@ it('says of each skill which agents see it, and why the others do not', async ()
   expect(why('skills:gated', 'ada')).toMatch(/bound/);
   const { stdout } = await runCommand(['list', '--all', '--root', root]);
   expect(stdout.match(/skills:off/g)).toHaveLength(1);
-  expect(stdout).toMatch(/skills:off\s+nobody\s.*disabled in the config/);
+  expect(stdout).toMatch(/skills:off\s+no agent\s.*disabled in the config/);
 });
 
 it('has one row for a file that two sources have', async () => {

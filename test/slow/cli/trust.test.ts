@@ -46,7 +46,12 @@ describe('a root that nobody has approved', () => {
     };
     const [problem] = await problemsOf();
     expect(problem?.code).toBe('ROOT_NOT_APPROVED');
-    for (const part of ['sources.1 (package)', 'sources.2 (a path outside the root)', `trust allow ${root}`, '--trust'])
+    for (const part of [
+      'sources.1 (package)',
+      'sources.2 (a path outside the root)',
+      `approvals allow ${root}`,
+      '--trust',
+    ])
       expect(problem?.message).toContain(part);
     expect(await foreign(['trust', 'allow', root].slice(0, 2), root)).toMatchObject({ status: 0 });
     expect((await problemsOf()).map(({ code }) => code)).not.toContain('ROOT_NOT_APPROVED');
@@ -65,7 +70,7 @@ describe('a root that nobody has approved', () => {
     const { stdout } = await runCommand(['start', '--root', root], { trust: false, input: '/extensions\n/quit\n' });
     expect(ran(root)).toBe(false);
     expect(stdout).toContain('ROOT_NOT_APPROVED');
-    expect(stdout).toContain(`skill-registry trust allow ${root}`);
+    expect(stdout).toContain(`skill-registry approvals allow ${root}`);
     expect(stdout).not.toMatch(/^ {2}evil {2}/m);
   });
 });
@@ -103,7 +108,9 @@ describe('skill-registry extensions', () => {
   it('are named by doctor where they wait, until they are approved', async () => {
     const root = held();
     const doctor = async () => (await foreign(['doctor', '--trust'], root)).stdout;
-    expect(await doctor()).toMatch(/EXTENSION_HELD.*skill-registry extensions show trap; then approve or revoke/s);
+    expect(await doctor()).toMatch(
+      /EXTENSION_HELD.*skill-registry approvals show extensions\/trap; then approve or revoke/s,
+    );
     const digest = heldExtension(root, 'trap')?.digest ?? '';
     await foreign(['extensions', 'approve', 'trap', '--digest', digest], root);
     expect(await doctor()).not.toContain('EXTENSION_HELD');
@@ -142,7 +149,7 @@ describe('skill-registry extensions', () => {
     for (const trust of [false, true]) {
       const doctor = await runCommand(['doctor', '--root', root], { trust });
       expect(doctor.stdout).toMatch(
-        /^1 skill\(s\)\n[\s\S]*\n1 extension\(s\) held: trap; skill-registry extensions show <name>/,
+        /^1 skill\(s\)\n[\s\S]*\n1 extension\(s\) held: trap; skill-registry approvals show extensions\/<name>/,
       );
       const { stdout } = await runCommand(['doctor', '--json', '--root', root], { trust });
       expect(JSON.parse(stdout).held_extensions).toEqual(['trap']);

@@ -148,7 +148,7 @@ describe('a proposal', () => {
     const page = await reviewPage();
     const id = await page.propose(ATTACK);
     const shown = await page.get(pathOf(id));
-    expect(textOf(shown.text)).toContain('A person would call this an attack');
+    expect(textOf(shown.text)).toContain('This looks like an attack');
     const form = formsOf(shown.text).find(({ action }) => action.endsWith('/approve'));
     const typed_id = 'tea';
     const unseen = await page.post(`${pathOf(id)}/approve`, { ...form?.fields, typed_id, blocks: 'x' });

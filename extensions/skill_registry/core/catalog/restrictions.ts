@@ -104,7 +104,7 @@ function hiddenProblem({ file, fillsLeft }: Skill, reason: string): Problem {
 }
 
 function heldProblem({ qualifiedId, dir, file, heldBecause }: Skill, shownAs: string): Problem {
-  const remedy = `See it with "skill-registry trust show ${qualifiedId}", then allow it with "skill-registry trust allow ${qualifiedId}" or remove it.`;
+  const remedy = `See it with "skill-registry approvals show ${qualifiedId}", then allow it with "skill-registry approvals allow ${qualifiedId}" or remove it.`;
   const others = dir === null ? '' : ' Other programs that read this folder see it.';
   const message = `No agent is given "${shownAs}", because it is held: ${heldBecause}.${others} ${remedy}`;
   return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: shownAs } };

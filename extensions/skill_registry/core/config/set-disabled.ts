@@ -34,7 +34,7 @@ export function setDisabled(
   const entries = (list?.toJSON() ?? []) as readonly DisabledSkill[];
   const { skill, agent } = named;
   if (!isDisabled && agent !== undefined && entries.includes(skill)) {
-    const remedy = `Run "skill-registry enable ${skill}", then disable it for the agents that are not to have it.`;
+    const remedy = `Run "skill-registry disable ${skill} --off", then disable it for the agents that are not to have it.`;
     throw invalidArgument(
       `"${skill}" is disabled for every agent, so it cannot be enabled for ${agent} alone. ${remedy}`,
     );

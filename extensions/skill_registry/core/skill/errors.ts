@@ -22,8 +22,8 @@ export function skillNotFound(skillId: string, known: Iterable<string> = []): Re
 export function skillHeldOrDisabled(code: 'SKILL_HELD' | 'SKILL_DISABLED', skillId: string): RegistryError {
   const message =
     code === 'SKILL_HELD'
-      ? `"${skillId}" is held, so no agent is given it. skill-registry trust show ${skillId} says why.`
-      : `"${skillId}" is disabled in the config. skill-registry enable ${skillId} enables it.`;
+      ? `"${skillId}" is held, so no agent is given it. skill-registry approvals show ${skillId} says why.`
+      : `"${skillId}" is disabled in the config. skill-registry disable ${skillId} --off enables it.`;
   return new CodedError(code, message, { skill_id: skillId });
 }
 

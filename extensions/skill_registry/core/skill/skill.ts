@@ -22,7 +22,7 @@ export interface Skill extends SkillHeader {
   readonly hiddenBecause?: string;
   /** The agents that do not get it, by config; undefined: none. People can always read it. */
   readonly disabledFor?: 'everyone' | readonly string[];
-  /** Why no agent gets it (`trust show`); undefined: it is not held. People can always read it. */
+  /** Why no agent gets it (`approvals show`); undefined: it is not held. People can always read it. */
   readonly heldBecause?: string;
   /** Every prompt contains its body. */
   readonly preload?: true;

@@ -81,7 +81,7 @@ function requestedChange(registry: ToolRegistry, args: SkillArguments, name: str
       return { kind: 'update', ...patchOf(args), message: `Skill '${name}' patched.` };
     case 'delete':
       if (isPinned(registry, name)) throw invalidArgument(`Skill '${name}' is pinned and cannot be deleted.`);
-      return { kind: 'delete', message: `Skill '${name}' archived (recoverable: skill-registry restore ${name}).` };
+      return { kind: 'delete', message: `Skill '${name}' archived (recoverable: skill-registry rollback ${name}).` };
   }
   const path = bucketPath(args);
   return args.action === 'write_file'

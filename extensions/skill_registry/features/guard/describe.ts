@@ -7,14 +7,14 @@ import type { SkillTrust } from './types.ts';
 export function describeFindings(findings: readonly Finding[]): string {
   const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
     const at = line === undefined ? file : `${file}:${line}`;
-    return `${level}  ${rule} in ${at}\n       ${message}${excerpt === '' ? '' : `\n       ${excerpt}`}`;
+    return `${level}  ${message}\n       ${at} (${rule})${excerpt === '' ? '' : `\n       ${excerpt}`}`;
   });
   return printable(texts.join('\n'));
 }
 
 /** For a person who is about to approve a change that would be held. */
 export function describeBlockFindings(blocks: readonly Finding[]): string {
-  return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
+  return `This looks like an attack. If you approve the change, agents are given it:\n${describeFindings(blocks)}`;
 }
 
 /** Safe for a terminal. */
@@ -42,10 +42,10 @@ export function wordsToType(skillId: string): string {
 }
 
 export function blockReason([first, ...others]: readonly Finding[]): string {
-  if (!first) return 'something in it would be called an attack';
+  if (!first) return 'something in it looks like an attack';
   const at = first.line === undefined ? '' : `:${first.line}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return `${first.rule} in ${oneLine(first.file, 200)}${at}${more}`;
+  return `${first.message} (${first.rule}, ${oneLine(first.file, 200)}${at})${more}`;
 }
 
 // --- internal ---

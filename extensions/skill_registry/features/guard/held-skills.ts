@@ -231,12 +231,12 @@ export class HeldSkills {
     const { id } = skill;
     if (digest !== undefined && digest !== found.digest) {
       const what = `has the digest ${found.digest} now, not ${digest}: it has changed since it was shown`;
-      throw invalidArgument(`"${id}" ${what}. See it again: skill-registry trust show ${id}.`);
+      throw invalidArgument(`"${id}" ${what}. See it again: skill-registry approvals show ${id}.`);
     }
     const findings = decidable(found.findings);
     if (findings.length === 0) {
       const what = `Nothing in "${id}" holds it or keeps it from being published, so there is nothing to decide`;
-      throw invalidArgument(`${what}. See skill-registry trust show ${id}.`);
+      throw invalidArgument(`${what}. See skill-registry approvals show ${id}.`);
     }
     const inspected = { path: pathOf(skill), digest: found.digest, broughtIn: found.origin === 'brought-in', findings };
     decide(this.#trust, action, inspected, by);

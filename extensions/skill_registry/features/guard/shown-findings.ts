@@ -14,11 +14,11 @@ ${excerpt === '' ? '' : html`<pre class="excerpt">${excerpt}</pre>`}
   return html`<ul class="findings">${items}</ul>`;
 }
 
-/** @param what - What also allows it: `Restoring`. */
+/** @param what - What lets agents have it: `Restoring`. */
 export function attackNote(what: string, found: readonly Finding[]): Html | '' {
   if (found.length === 0) return '';
   return note(
-    html`<h2 class="inside">A person would call this an attack</h2><p>${what} also allows it, so the id of the skill has to be typed.</p>${findings(found)}`,
+    html`<h2 class="inside">This looks like an attack</h2><p>${what} lets agents have it, so the id of the skill has to be typed.</p>${findings(found)}`,
     'block',
   );
 }
@@ -42,6 +42,6 @@ export function assertIdTyped(skillId: string, found: readonly Finding[], typed:
 function idNotTyped(skillId: string, typed: string): CodedError {
   return new CodedError(
     'ID_NOT_TYPED',
-    `A person would call this an attack, so the id of the skill has to be typed: expected ${JSON.stringify(skillId)}, and the field had ${JSON.stringify(typed)}.`,
+    `This looks like an attack, so the id of the skill has to be typed: expected ${JSON.stringify(skillId)}, and the field had ${JSON.stringify(typed)}.`,
   );
 }

@@ -123,7 +123,7 @@ function revocationReason(decision: Decision | undefined, source: string): strin
   const { by, at, reason, path } = decision;
   const why = reason === undefined ? '' : ` (${oneLine(reason, 200)})`;
   const what = path === source ? 'it' : path;
-  return `${by} revoked ${what} on ${at.slice(0, 10)}${why}, so nothing is taken from it. To take from it again: skill-registry trust allow ${JSON.stringify(path)}`;
+  return `${by} revoked ${what} on ${at.slice(0, 10)}${why}, so nothing is taken from it. To take from it again: skill-registry approvals allow ${JSON.stringify(path)}`;
 }
 
 interface DecidedFolder {

@@ -44,7 +44,7 @@ export function changeUnfinished({ skillId, state, error }: Unfinished): CodedEr
   const message = {
     undo: `A change of ${name} failed, or its process ended before it was finished, and it cannot be undone yet: ${why} Its files may have the new content, which nobody has approved. Remove the cause; the next start or the next change of a skill then undoes it. Until then ${name} cannot be changed.`,
     settle: `A change of ${name} is made, but its temporary files cannot be removed yet: ${why} Remove the cause; the next start or the next change of a skill then removes them.`,
-    waiting: `A process ended before it had finished a change of ${name}. Nobody has approved this root, so the change is not undone. Approve the root (\`skill-registry trust allow\` in it); the next start then undoes the change.`,
+    waiting: `A process ended before it had finished a change of ${name}. Nobody has approved this root, so the change is not undone. Approve the root (\`skill-registry approvals allow\` in it); the next start then undoes the change.`,
   }[state];
   return new CodedError('CHANGE_UNFINISHED', message, { skill_id: skillId });
 }

@@ -113,7 +113,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) {
         findRevision(await load(skillId), skillId, number);
-        const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
+        const message = `The skill "${skillId}" was removed. \`skill-registry rollback ${skillId}\` restores its last content; then roll it back.`;
         throw new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
       }
       const { revision, location } = await writer.exclusively((database) => {

@@ -19,7 +19,7 @@ import type { IncomingFile, OriginSkillFiles } from './opened-origin.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from './types.ts';
 import { type SkillToWrite, writeSkills } from './write-skill.ts';
 
-/** The digest equals what `trust show` reports once the files are written. */
+/** The digest equals what `approvals show` reports once the files are written. */
 export function inspectIncoming(files: readonly IncomingFile[]): Promise<InspectedSkill> {
   return inspectFiles(() => asReadForInspection(files));
 }

@@ -32,7 +32,7 @@ export function assertLock(root: string): void {
 /** A repository can bring its own lock. @param trusted - A person has approved the root. @throws ROOT_NOT_APPROVED. */
 export function assertApproved({ trusted }: { readonly trusted: boolean }): void {
   const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';
-  const advice = 'To approve it: skill-registry trust allow (for one command: --trust).';
+  const advice = 'To approve it: skill-registry approvals allow (for one command: --trust).';
   if (!trusted) throw new CodedError('ROOT_NOT_APPROVED', `${why} ${advice}`);
 }
 

@@ -78,8 +78,8 @@ function createFetch(source: string, list: ServerList): Required<Pick<SkillSourc
       const { rule, file, line } = attacks[0] as Finding;
       list.changed?.();
       throw refuse(
-        `a check found what a person would call an attack (${rule} in ${file}${line === undefined ? '' : `:${line}`})`,
-        `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
+        `a check found what looks like an attack (${rule} in ${file}${line === undefined ? '' : `:${line}`})`,
+        `Tell the user, who can see it with skill-registry approvals show ${skill.qualifiedId}.`,
       );
     }
     if (name === SKILL_MD) refused.delete(entry);

@@ -72,7 +72,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const { skillId, revision } = await proposals.approve(whole, actor);
         const heldBecause = await admin.allowShown(change, inspected, actor);
         const held =
-          heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry trust show ${skillId}.`;
+          heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry approvals show ${skillId}.`;
         const problem = await problemText(proposals, whole);
         return print(
           `Approved: "${skillId}" has revision ${revision}.${held} ${undoText(proposal, revision)}${problem}`,

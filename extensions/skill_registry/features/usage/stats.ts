@@ -68,7 +68,7 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
-    const title = `${period}\n${dead.length} dead skill(s): in the catalog, not loaded`;
+    const title = `${period}\n${dead.length} skill(s) that no agent has loaded`;
     return paragraphs([title, table(['OFFERED', 'LAST LOAD', 'SKILL'], rows)]);
   }
   const { loads, offers, resources, refusals, failures, tokens } = totals;
@@ -79,7 +79,7 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
       period,
       `${formatNumber(loads)} load(s), ${formatNumber(resources)} file(s), ${formatNumber(tokens)} token(s)`,
       `${formatNumber(offers)} offer(s), ${formatNumber(refusals)} refusal(s), ${formatNumber(failures)} failure(s)${fewer}`,
-      `${dead.length} dead skill(s)${dead.length > 0 ? ': --dead lists them' : ''}`,
+      dead.length > 0 ? `${dead.length} skill(s) not loaded: --dead lists them` : 'Every skill was loaded',
     ].join('\n'),
     table(
       ['LOADS', 'OFFERED', 'NOT TAKEN', 'TOKENS', ...(isWide ? RARE : []), 'LAST LOAD', 'SKILL'],

@@ -18,7 +18,7 @@ it('tells what matters first, of a folder and of an id, and exits 1 for what a p
     const { status, stdout } = await runCommand(['inspect', what], { cwd: root });
     expect(status).toBe(1);
     const lines = stdout.split('\n');
-    expect(lines[0]).toBe(`${what}: block: a person would call this an attack`);
+    expect(lines[0]).toBe(`${what}: block: this looks like an attack`);
     expect(lines[1]).toMatch(/^ {2}block {2}SKILL\.md:\d+ {2}An archive to download, .* \[archive-with-password\]$/);
     expect(stdout).toMatch(/warn {3}SKILL\.md:\d+ {2}Tells the model to hide something .*\n {9}Do not tell the user/);
     expect(stdout).toMatch(/warn {3}scripts\/a\.sh:1 {2}Fetches a program and runs it/);

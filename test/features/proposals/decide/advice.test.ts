@@ -31,7 +31,7 @@ it('what is approved is undone as the message says, whatever kind it is', async 
   const removal = { skillId: 'tea', kind: 'delete', justification: 'Old.' } as const;
   const { proposalId: deletion } = await proposals.propose(removal);
   await proposals.approve(deletion, ADA);
-  expect(await decided(deletion)).toContain('`skill-registry restore tea` restores it');
+  expect(await decided(deletion)).toContain('`skill-registry rollback tea` restores it');
   await history.restore('tea', ADA);
   expect(tea()).toBe(TEA);
 
@@ -76,7 +76,7 @@ it('a skill is restored once the folder in its place is moved away, and one that
   await admin.management.write('tea', 'SKILL.md', LONGER, ADA);
   await admin.management.remove('tea', ADA);
   const removed = await refusal('SKILL_NOT_FOUND', history.rollback('tea', 1, ADA));
-  expect(removed).toContain('`skill-registry restore tea` restores its last content; then roll it back');
+  expect(removed).toContain('`skill-registry rollback tea` restores its last content; then roll it back');
   writeFileSync(join(root, 'skills/tea'), 'In the way.\n');
   expect(await refusal('SKILL_EXISTS', history.restore('tea', ADA))).toContain('Move it away, then restore again');
   renameSync(join(root, 'skills/tea'), join(root, 'tea.txt'));

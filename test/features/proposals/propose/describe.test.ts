@@ -52,7 +52,7 @@ it('says what a removal would take away, and how each kind of change is undone',
   expect(describeProposal(proposal({ kind: 'delete', diff: '' }))).toContain('What would go: skill-registry show tea');
   expect(undoText(proposal(), 3)).toBe('To undo it: skill-registry rollback tea 2');
   expect(undoText(proposal({ kind: 'create' }), 1)).toBe('To undo it: skill-registry remove tea');
-  expect(undoText(proposal({ kind: 'delete' }), 2)).toBe('To undo it: skill-registry restore tea');
+  expect(undoText(proposal({ kind: 'delete' }), 2)).toBe('To undo it: skill-registry rollback tea');
 });
 
 it('has in a narrow window the day of each revision, and first what a person said of it', () => {

@@ -49,7 +49,10 @@ it('shows what is used, by whom, what it costs and what fails, as a process', as
   const [range, ...lines] = stdout.split('\n');
   expect(range).toMatch(/^\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d \(UTC\)$/);
   expect(lines[0]).toMatch(/^3 load\(s\), 1 file\(s\), \d+ token\(s\)$/);
-  expect(lines.slice(1, 3)).toEqual(['6 offer(s), 0 refusal(s), 1 failure(s)', '1 dead skill(s): --dead lists them']);
+  expect(lines.slice(1, 3)).toEqual([
+    '6 offer(s), 0 refusal(s), 1 failure(s)',
+    '1 skill(s) not loaded: --dead lists them',
+  ]);
   const rows = stdout.replace(/\d{4}-\d\d-\d\d/g, 'DAY').replace(/ +/g, ' ');
   expect(rows).toContain('LOADS OFFERED NOT TAKEN TOKENS FILES REFUSED FAILED AGENTS LAST LOAD SKILL');
   expect(rows).toMatch(/ 2 2 0 \d+ 1 0 0 1 DAY tea\n/);
@@ -78,7 +81,7 @@ it.each([60, 80, 100, 160])('fits a terminal of %i columns, and names every skil
 it('names the dead ones, one skill, or one agent', async () => {
   const root = await usedRoot();
   const dead = await runCommand(['stats', '--dead', '--root', root]);
-  expect(dead.stdout).toContain('1 dead skill(s): in the catalog, not loaded\n');
+  expect(dead.stdout).toContain('1 skill(s) that no agent has loaded\n');
   expect(dead.stdout.replace(/ +/g, ' ')).toContain('OFFERED LAST LOAD SKILL\n 2 never bread\n');
   const one = JSON.parse((await runCommand(['stats', 'tea', '--json', '--root', root])).stdout);
   expect(one.skills).toMatchObject([{ skill_id: 'tea', offers: 2, loads: 2, resources: 1, not_taken: 0, agents: 1 }]);

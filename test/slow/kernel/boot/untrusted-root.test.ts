@@ -37,7 +37,7 @@ it('runs nothing of a root that was not approved, reads its .env and settings no
   const [held, ...others] = kernel.problems();
   expect(others).toEqual([]);
   expect(held).toMatchObject({ code: 'ROOT_NOT_APPROVED', severity: 'warning', file: root });
-  for (const part of ['evil, skill_reviewer', '.env', 'data/skill_reviewer/config.yaml', `trust allow ${root}`])
+  for (const part of ['evil, skill_reviewer', '.env', 'data/skill_reviewer/config.yaml', `approvals allow ${root}`])
     expect(held?.message).toContain(part);
   expect(kernel.tools().map(({ tool }) => tool.name)).toContain('read_skill');
 });
@@ -126,10 +126,10 @@ it('runs nothing an agent wrote where nobody can be asked, whatever the owner al
   expect(stateOf(kernel, 'trap')).toBeUndefined();
   expect(existsSync(join(root, 'extensions/trap'))).toBe(false);
   expect(kernel.problems()).toMatchObject([
-    { code: 'EXTENSION_HELD', message: expect.stringContaining('extensions show trap') },
+    { code: 'EXTENSION_HELD', message: expect.stringContaining('approvals show extensions/trap') },
   ]);
   const answers = JSON.stringify(model.requests.at(-2)?.messages);
-  expect(answers).toContain('skill-registry extensions approve trap');
+  expect(answers).toContain('skill-registry approvals allow extensions/trap');
   await kernel.reload();
   const again = await start(root);
   expect(ran(root)).toBe(false);

@@ -269,7 +269,7 @@ function leadsOut(path: string, target: string, realRoot: string, { mayLeadTo, u
   const naming = mayLeadTo && !isInside(realRoot, folder) ? `add { path: ${folder} } to sources, or ` : '';
   const allowing = `${naming}set allow_outside: true for the source`;
   const remedy = unapproved
-    ? `Nobody has approved ${unapproved}, so only links to folders and .md files in it are followed. Approve it with skill-registry trust allow ${unapproved}, then ${allowing}.`
+    ? `Nobody has approved ${unapproved}, so only links to folders and .md files in it are followed. Approve it with skill-registry approvals allow ${unapproved}, then ${allowing}.`
     : `To allow it, ${allowing}.`;
   const message = `This link leads out of its source and was not followed. ${remedy}`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };

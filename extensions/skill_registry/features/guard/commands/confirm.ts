@@ -19,14 +19,14 @@ export async function isConfirmedWithId(
 
 /** For such a skill when nobody can type its id. @param instead - Command that asks. */
 export function blockNotConfirmed(what: string, instead: string): CodedError {
-  const message = `A person would call this an attack, so only somebody who types the id of the skill ${what}. Nothing was changed. Look at it and decide at a terminal (${instead}) or in a browser (skill-registry review).`;
+  const message = `This looks like an attack, so only somebody who types the id of the skill ${what}. Nothing was changed. Look at it and decide at a terminal (${instead}) or in a browser (skill-registry review).`;
   return new CodedError('BLOCK_NOT_CONFIRMED', message);
 }
 
 export function sayHeld(skillId: string, heldBecause: string | null, { say }: Terminal): void {
   if (heldBecause === null) return;
   say(
-    `${skillId} is held, no agent is given it: ${heldBecause}; other programs that read this folder see it; see skill-registry trust show ${skillId}`,
+    `${skillId} is held, no agent is given it: ${heldBecause}; other programs that read this folder see it; see skill-registry approvals show ${skillId}`,
   );
 }
 

@@ -82,7 +82,7 @@ function formatted({ rule, level, file, line, message, excerpt }: Finding): Form
 }
 
 const WORDS: Readonly<Record<FindingLevel, string>> = {
-  block: 'block: a person would call this an attack',
+  block: 'block: this looks like an attack',
   warn: 'warn: worth a look before it is used',
   info: 'info: nothing was found, which is no proof that nothing is there',
 };

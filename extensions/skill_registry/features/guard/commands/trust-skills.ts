@@ -56,10 +56,10 @@ export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?
 async function digestOfYes(found: SkillTrust, { agreesTo }: CommandTerminal): Promise<string | undefined> {
   const { digest, findings, skillId: id, verdict } = found;
   if (decidable(findings).length === 0) return digest;
-  const see = `what was found with skill-registry trust show ${id}`;
+  const see = `what was found with skill-registry approvals show ${id}`;
   const isBlock = verdict === 'block';
   const question = isBlock ? SKILL_QUESTION : 'Who gets this skill gets its keys. May it be published?';
   const confirm: typeof isConfirmedWithId = (asking, asked) =>
     isConfirmedWithId(asking, asked, isBlock ? id : undefined);
-  return (await agreesTo(describeTrust(found), question, see, `trust allow ${id}`, confirm)) ? digest : undefined;
+  return (await agreesTo(describeTrust(found), question, see, `approvals allow ${id}`, confirm)) ? digest : undefined;
 }

@@ -1,4 +1,10 @@
-import { actorOf, EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
+import {
+  actorOf,
+  EXIT,
+  type ExitStatus,
+  invalidArgument,
+  type Options,
+} from '../../../../../lib/command-line/index.ts';
 import { formatTable, printable, toWire } from '../../../../../lib/text/index.ts';
 import { type CommandTerminal, filePathOf, type ShowOptions } from '../../../core/command-line.ts';
 import { blockNotConfirmed, isConfirmedWithId, sayHeld } from '../../guard/commands/confirm.ts';
@@ -44,20 +50,27 @@ export async function diff(
 
 export async function rollback(
   id: string,
-  wanted: string,
+  wanted: string | undefined,
   options: Options,
   terminal: CommandTerminal,
 ): Promise<ExitStatus> {
   const { registry } = await terminal.openRegistry(options);
   const actor = actorOf(options, terminal);
   const { byId, byQualifiedId } = registry.snapshot();
+  const known = byId.get(id) ?? byQualifiedId.get(id);
+  if (wanted === undefined) {
+    if (known === undefined) return restore(id, options, terminal);
+    throw invalidArgument(
+      `Which revision of ${id}? skill-registry history ${id} lists them; only a removed skill needs none.`,
+    );
+  }
   // A removed skill: `rollback` throws, and its message says how to restore the skill.
   if (!byId.has(id) && !byQualifiedId.has(id)) await registry.history.rollback(id, wanted, actor);
   const change = { skillId: id, revision: wanted };
   const shown = await registry.admin.blockFindingsAfter(change);
   const { blocks, digest: inspected } = shown;
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
-  const attacked = blocks.length > 0 ? ((byId.get(id) ?? byQualifiedId.get(id))?.id ?? id) : undefined;
+  const attacked = blocks.length > 0 ? (known?.id ?? id) : undefined;
   const ask = options.yes ? undefined : terminal.ask;
   const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
   let difference = '';
@@ -98,7 +111,7 @@ export async function restore(id: string, options: Options, terminal: CommandTer
   const { blocks, digest: inspected } = shown;
   if (blocks.length > 0) {
     say(`${describeBlockFindings(blocks)}\n`);
-    if (!ask) throw blockNotConfirmed('restores it', `skill-registry restore ${printable(id)}`);
+    if (!ask) throw blockNotConfirmed('restores it', `skill-registry rollback ${printable(id)}`);
     const question = `Restore ${printable(id)}?`;
     if (!(await isConfirmedWithId({ ask }, question, id))) {
       say('Nothing was changed');

@@ -18,10 +18,13 @@ export const commands: FeatureCommands = {
       .argument('<b>', 'another revision, in the same way');
     withReason(make(['changes', 4], 'rollback', '$ code-review 1', 'rollback', loadHistory))
       .description('make a skill what it was at a revision, after showing the difference; another rollback undoes it')
-      .argument('<id>', ID)
-      .argument('<revision>', 'number of the revision, or the beginning of its digest (history lists both)')
+      .argument('<id>', OF_REMOVED)
+      .argument(
+        '[revision]',
+        'number of the revision, or the beginning of its digest (history lists both); none for a removed skill',
+      )
       .option(...YES_OF_CHANGE);
-    withReason(make(['changes', 5], 'restore', '$ code-review', 'restore', loadHistory))
+    withReason(make(['old', 4], 'restore', '$ code-review', 'restore', loadHistory))
       .description('bring back a skill that was removed')
       .argument('<id>', 'the id that it had');
   },

@@ -15,7 +15,7 @@ export async function repairAll(options: Options, terminal: CommandTerminal): Pr
   const actor = actorOf(options, terminal);
   terminal.assertCanAsk();
   if (!trusted) {
-    const message = `Nobody has approved ${root}, so nothing is written in it. To approve it: skill-registry trust allow ${root}`;
+    const message = `Nobody has approved ${root}, so nothing is written in it. To approve it: skill-registry approvals allow ${root}`;
     throw new CodedError('ROOT_NOT_APPROVED', message, { root });
   }
   const repairs = await repairsOf(registry);

@@ -203,7 +203,7 @@ export function nameKey(by: string): string {
 // --- internal ---
 
 const NOT_APPROVED =
-  'Nobody has approved this root, so no history is written. `skill-registry trust allow` in it approves it.';
+  'Nobody has approved this root, so no history is written. `skill-registry approvals allow` in it approves it.';
 
 /** On file systems that ignore letter case, skill.md must go before SKILL.md is written. */
 function inSafeOrder(changes: PlannedChange['changes']): PlannedChange['changes'] {

@@ -7,7 +7,7 @@ const installed = () => import('./installed.ts');
 
 export const commands: FeatureCommands = {
   add(make) {
-    withLetting(make(['elsewhere', 1], 'add', '$ owner/repo', 'add', adding))
+    withLetting(make(['first', 5], 'add', '$ owner/repo', 'add', adding))
       .description('install skills from anywhere, after showing what they are')
       .argument('[what]', WHAT)
       .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
@@ -23,12 +23,12 @@ export const commands: FeatureCommands = {
         'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
       )
       .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)');
-    withLetting(make(['elsewhere', 3], 'update', '$ --check', 'update', installed))
+    withLetting(make(['first', 6], 'update', '$ --check', 'update', installed))
       .description('bring installed skills up to date, and keep what was changed here')
       .argument('[id...]', 'only these (default: all in skills-lock.json)')
       .option('--check', 'say what is outdated, and change nothing');
     confirmed(make(['elsewhere', 4], 'remove', '$ code-review', 'remove', installed))
-      .description('move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back')
+      .description('move a skill to the archive, and delete its entry in skills-lock.json; rollback brings it back')
       .argument('<id>', ID);
     make(['elsewhere', 5], 'verify', '$ --json', 'verify', installed).description(
       'check that installed skills are what skills-lock.json says',

@@ -44,7 +44,7 @@ export async function update(
 export async function remove(id: string, options: Options, terminal: CommandTerminal): Promise<ExitStatus> {
   terminal.assertCanAsk();
   const { registry } = await terminal.openRegistry(options);
-  const question = `Remove ${printable(id)}? It goes to the archive: \`skill-registry restore\` brings it back.`;
+  const question = `Remove ${printable(id)}? It goes to the archive: \`skill-registry rollback\` brings it back.`;
   if (!(await terminal.agrees(question))) return EXIT.problem;
   const removed = await registry.origin.remove(id, actorOf(options, terminal));
   terminal.print(toWire(removed));

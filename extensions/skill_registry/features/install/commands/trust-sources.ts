@@ -69,7 +69,9 @@ async function decideSource(
       `In the config it is ${inConfig.join(', ')}. What runs now (start, mcp, review) goes on as before until it is started again.`,
     );
   if (matching.length === 0)
-    terminal.say('Neither the config nor the lock of this root names it; trust list has the names of their sources.');
+    terminal.say(
+      'Neither the config nor the lock of this root names it; approvals list has the names of their sources.',
+    );
   return EXIT.done;
 }
 
@@ -84,7 +86,7 @@ function sourceOf(given: string, { cwd }: CommandTerminal): string | undefined {
 
 /**
  * The key of a source in decisions. @param text - An address, `owner/repo`, `npm:<name>`, a folder, `mcp:` and a
- * server's command line, or as `trust list` shows it. @throws ORIGIN_INVALID.
+ * server's command line, or as `approvals list` shows it. @throws ORIGIN_INVALID.
  */
 function sourceNamed(text: string, cwd: string): string {
   if (/^mcp:[^\s#]+#[\da-f]{8}$/.test(text)) return text;

@@ -137,7 +137,7 @@ async function keysReason(
   const more = left.length > MAX_KEYS ? [`${left.length - MAX_KEYS} more`] : [];
   const name = skillNamed(catalog.snapshot(), skill.id) === skill ? skill.id : skill.qualifiedId;
   const advice = 'Have it replaced by a new one, and name the variable or program that holds it.';
-  const allow = `skill-registry trust allow ${name} --digest ${digest}`;
+  const allow = `skill-registry approvals allow ${name} --digest ${digest}`;
   return `${[...named, ...more].join('; ')}. ${advice} If everybody may have it, allow it first (${allow})`;
 }
 

@@ -59,7 +59,7 @@ export async function reviewWaiting(options: Options, terminal: CommandTerminal)
 // --- internal ---
 
 const WITHOUT_TERMINAL =
-  'There is no terminal to ask at. See what waits with skill-registry proposals list, trust list and extensions list, and decide with skill-registry proposals approve <id>, proposals reject <id> --reason <text>, trust allow <id> --digest <digest> and extensions approve <name> --digest <digest>.';
+  'There is no terminal to ask at. See what waits with skill-registry proposals list and approvals list, and decide with skill-registry proposals approve <id>, proposals reject <id> --reason <text>, approvals allow <id> --digest <digest> and approvals allow extensions/<name> --digest <digest>.';
 
 const NOT_TYPED = 'Nothing was decided: the id of the skill was not typed.';
 

@@ -141,7 +141,7 @@ const NOT_DECIDED = 'Nothing was decided. Approve again to apply the proposal wi
 const UNDO: Readonly<Record<ProposalRow['kind'], (skillId: string) => string>> = {
   update: (id) =>
     `To undo it, roll the skill back: \`skill-registry history ${id}\` lists its revisions, \`skill-registry rollback ${id} REVISION\` restores one.`,
-  delete: (id) => `To undo it: \`skill-registry restore ${id}\` restores it.`,
+  delete: (id) => `To undo it: \`skill-registry rollback ${id}\` restores it.`,
   create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
 };
 

@@ -1,6 +1,6 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { hiddenField, refusal } from '../../../../../lib/forms/index.ts';
-import { address, formatTime, type Html, html, plural, verbatim } from '../../../../../lib/html/index.ts';
+import { address, formatTime, type Html, html, verbatim } from '../../../../../lib/html/index.ts';
 import { differenceView, levelTag, note, type Remark, tag } from '../../../../../lib/widgets/index.ts';
 import type { ReviewRequest } from '../../../core/review.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
@@ -108,7 +108,7 @@ function found({ checks }: Proposal): Html {
     html`<li>${levelTag(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
   return html`<h2>What an inspection found</h2>
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
-${facts.length === 0 ? '' : html`<details><summary>${plural(facts.length, 'fact')}</summary><ul class="findings">${facts.map(item)}</ul></details>`}`;
+${facts.length === 0 ? '' : html`<details><summary>What else was seen (${facts.length})</summary><ul class="findings">${facts.map(item)}</ul></details>`}`;
 }
 
 /** For the lines of the diff: findings of level `block`, and checks above `info`. */

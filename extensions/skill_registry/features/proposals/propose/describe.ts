@@ -65,7 +65,7 @@ export function isAsShown(now: InspectedChange, shown: InspectedChange): boolean
 
 export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
   if (kind === 'create') return `To undo it: skill-registry remove ${skillId}`;
-  if (kind === 'delete') return `To undo it: skill-registry restore ${skillId}`;
+  if (kind === 'delete') return `To undo it: skill-registry rollback ${skillId}`;
   return `To undo it: skill-registry rollback ${skillId} ${revision === null || revision < 2 ? 'REVISION' : revision - 1}`;
 }
 

@@ -157,7 +157,7 @@ async function assertNotHeld(paths: readonly string[], options: Options, termina
     const reasons = await Promise.all(terminal.features.map((one) => one.heldBecause?.(registry, qualifiedId)));
     const heldBecause = reasons.find(Boolean);
     if (!heldBecause) continue;
-    const message = `No agent is given "${id}", because it is held: ${heldBecause}. Leave it out, or allow it in its root: skill-registry trust show ${id}.`;
+    const message = `No agent is given "${id}", because it is held: ${heldBecause}. Leave it out, or allow it in its root: skill-registry approvals show ${id}.`;
     throw new CodedError('SKILL_HELD', message, { skill_id: id });
   }
 }

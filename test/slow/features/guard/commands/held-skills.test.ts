@@ -52,7 +52,9 @@ async function seenIn(root: string, config: Readonly<Record<string, unknown>> = 
 it('is named with its reason, and counted, where a person looks', async () => {
   const root = tempFolder({ ...skill('tea'), ...heldSkill('mixer', 11) });
   const doctor = await runCommand(['doctor', '--root', root]);
-  expect(doctor.stdout).toMatch(/2 skill\(s\), 1 held[\s\S]*warning SKILL_HELD \(1\)[\s\S]*skill-registry trust show/);
+  expect(doctor.stdout).toMatch(
+    /2 skill\(s\), 1 held[\s\S]*warning SKILL_HELD \(1\)[\s\S]*skill-registry approvals show/,
+  );
   const list = await runCommand(['list', '--root', root]);
   expect(list.stderr).toMatch(/Agents do not see mixer: held, .* in SKILL\.md:\d+\n2 skill\(s\), 1 held/);
   expect(list.stdout).toContain('mixer');

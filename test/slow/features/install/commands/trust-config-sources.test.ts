@@ -72,7 +72,7 @@ it.each(KINDS)(
     expect(without.ids).toEqual(['milk']);
     expect(without.revoked).toEqual([expect.stringContaining('they changed hands')]);
     expect((await run('show', 'tea')).status).toBe(1);
-    const [, again = ''] = /skill-registry trust allow ("[^"]+")/.exec(without.revoked[0] ?? '') ?? [];
+    const [, again = ''] = /skill-registry approvals allow ("[^"]+")/.exec(without.revoked[0] ?? '') ?? [];
     expect((await run('trust', 'allow', JSON.parse(again) as string)).status).toBe(0);
     expect(await listed()).toEqual({ ids: ['milk', 'tea'], revoked: [] });
   },

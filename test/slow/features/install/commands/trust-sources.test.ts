@@ -101,7 +101,7 @@ describe('a source of skills', () => {
       const { status, stderr } = await run(args);
       expect(status).toBe(1);
       expect(stderr).toContain('SOURCE_REVOKED');
-      expect(stderr).toContain(`skill-registry trust allow ${JSON.stringify(from)}`);
+      expect(stderr).toContain(`skill-registry approvals allow ${JSON.stringify(from)}`);
     }
     expect((await run(['trust', 'allow', from])).stderr).toContain('is approved');
     expect((await run(['verify'])).stdout).toMatch(/tea +absent/);

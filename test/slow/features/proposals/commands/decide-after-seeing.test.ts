@@ -146,7 +146,7 @@ it('asks nobody whether to roll back a skill that was removed, and says how it i
   const { status, stderr } = await run(['rollback', 'tea', '1'], at('y'));
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining('`skill-registry restore tea` restores its last content'),
+    expect.stringContaining('`skill-registry rollback tea` restores its last content'),
   ]);
   expect([asked, existsSync(join(root, 'skills/tea'))]).toEqual([[], false]);
 });

@@ -1,0 +1,31 @@
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
+import { declaredTurn } from '../../kernel/host.ts';
+import { actorOf, type Options } from '../../lib/command-line/index.ts';
+
+interface DisableOptions extends Options {
+  readonly agent?: string;
+  /** The skill is enabled again. */
+  readonly off?: boolean;
+}
+
+/** The older name of `disable --off`. */
+export async function enable(id: string, options: DisableOptions, terminal: Terminal): Promise<void> {
+  return disable(id, { ...options, off: true }, terminal);
+}
+
+export async function disable(id: string, options: DisableOptions, terminal: Terminal): Promise<void> {
+  const actor = actorOf(options, terminal);
+  const { root, trusted, registry } = await terminal.openRegistry(options);
+  const { agent, off: enabled = false } = options;
+  const assertAgent = async (): Promise<void> => {
+    if (agent !== undefined) await declaredTurn(root, agent, trusted, registry.admin.agents());
+  };
+  if (!enabled && agent !== undefined) registry.admin.resources(id);
+  if (!enabled) await assertAgent();
+  const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !enabled, actor);
+  // The entry of an agent that no longer exists can be removed. Any other unknown agent is refused.
+  if (enabled && !changed) await assertAgent();
+  terminal.print({ skill_id: id, agent: agent ?? null, disabled: !enabled, changed, file });
+  const when = changed ? `: ${file}. What is running uses this after its next start.` : ' already';
+  terminal.say(`${id} is ${enabled ? 'enabled' : 'disabled'} for ${agent ?? 'every agent'}${when}`);
+}
