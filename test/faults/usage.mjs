@@ -114,7 +114,10 @@ export const usage = [
   {
     title: 'The prompt of what a conversation had is there for clients without a name',
     in: 'open',
-    never: 'agent === undefined || thread === undefined || !ownThread',
+    swap: [
+      'const { agentId: agent, threadId: thread, ownThread } = given;',
+      "const { agentId: agent = '', threadId: thread = '', ownThread = true } = given;",
+    ],
     test: 'is a prompt of MCP where agent and conversation have names',
   },
   {
