@@ -9,6 +9,8 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   'core/parts.ts': ['line'],
   // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
   'core/read/reading.ts': ['line', 'derived', 'bytes'],
+  // Phrases of bodies that a search has looked for.
+  'core/registry.ts': ['derived'],
   // Errors of a change that quote the present text.
   'features/history/change-context.ts': ['derived'],
   // Headings of bodies, for the endpoint that the owner configured.

@@ -73,6 +73,12 @@ export const held = [
     test: 'a model gets no name of a file that is newer than the inspection',
   },
   {
+    title: 'A search tells what phrase an uninspected body has',
+    in: 'Searcher.#withPhrases',
+    always: 'mayTell(skill)',
+    test: 'no search tells a model that a body has a phrase, before it is inspected',
+  },
+  {
     title: 'Names of files are not judged',
     in: 'inspectFiles',
     swap: ['[...found.files.keys()]', '[]'],

@@ -151,8 +151,11 @@ const messageArguments = schema((z) =>
 const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
 
 function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
-  const { catalog, closing, events, makeSources: makeAll, readSkill, scopes, searcher, sourceIds: taken } = parts;
+  const { admit, catalog, closing, events, guard, makeSources: makeAll, scopes, sourceIds: taken } = parts;
   const addSource = createAddSource(catalog, taken, makeAll, parts.configReader.readSource, closing.signal);
+  const isInspected = (skill: Skill): boolean => guard().notInspected([skill]) === 0;
+  const inspect = (skill: Skill): void =>
+    void admit({ skill, kind: 'derived', audience: 'model' }).catch(() => undefined);
   /** One that is given twice is called once. */
   const listeners = new WeakMap<ChangeListener, ChangeListener>();
   return {
@@ -173,8 +176,10 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
       const isForPerson = query.audience === 'person';
       const skills = isForPerson ? catalog.snapshot().skills : scopes.visible(turn);
       const paths = [...(query.paths ?? []), ...(turn.paths ?? [])];
-      const options = { searcher, meaning: meaningOf(parts), readSkill, root: parts.root };
-      const found = listSkills(options, skills, { ...query, paths });
+      const found = listSkills({ ...parts, meaning: meaningOf(parts), isInspected, inspect }, skills, {
+        ...query,
+        paths,
+      });
       const offered = found.skills.map(({ skillId }) => skillId);
       if (!isForPerson) events.emit('offered', offered, turn);
       return found;

@@ -193,6 +193,22 @@ describe('in the first moment of a catalog', () => {
     expect(sent).not.toContain('MARKED');
   });
 
+  it('no search tells a model that a body has a phrase, before it is inspected', async () => {
+    const phrase = '"cut the lemon in four"';
+    const lemon = (id: string, more: string): Tree => ({
+      [`skills/${id}/SKILL.md`]: skillMd({ name: id, description: 'Drinks.' }, `First cut the lemon in four.\n${more}`),
+    });
+    const registry = await opened({ ...lemon('soda', ''), ...lemon('mixer', attack(52)) });
+    await registry.admin.prepareSearch();
+    const found = () => registry.list({ query: phrase }).skills.map(({ skillId }) => skillId);
+    expect(registry.list({ query: phrase })).toMatchObject({ total: 0, provisional: true, pending: 2 });
+    expect(registry.list({ query: phrase, audience: 'person' }).total).toBe(2);
+    await waitFor('the one that was inspected', () => found().length > 0);
+    expect(found()).toEqual(['soda']);
+    await waitFor('the other one', () => registry.list({ query: phrase }).provisional === undefined);
+    expect(found()).toEqual(['soda']);
+  });
+
   it('many who ask at once get one answer, and the others of a list stay as they are', async () => {
     const registry = await opened(heldSkill('mixer', 47));
     const asked = Array.from({ length: 20 }, () => runRegistryTool(registry, 'read_skill', { skill_id: 'mixer' }));

@@ -15,11 +15,16 @@ export interface ListSkillsOptions {
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly root: string;
+  /** Of a body that is not inspected a model is not told what it has; that only its words count is no secret. */
+  readonly isInspected: (skill: Skill) => boolean;
+  readonly inspect: (skill: Skill) => void;
 }
 
 /** Characters; a model may receive 200 descriptions. */
 const MAX_DESCRIPTION = 1024;
 const MAX_QUERY = 2000;
+/** By one search. */
+const MOST_INSPECTED = 20;
 
 const WITHOUT_MEANING =
   'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
@@ -30,7 +35,7 @@ const NOT_THERE = 'None that may be seen has this tag or source, whatever the wo
 
 /** `skills`: what the caller sees. @throws INVALID_ARGUMENT. */
 export function listSkills(
-  { searcher, meaning, readSkill, root }: ListSkillsOptions,
+  { searcher, meaning, readSkill, root, isInspected, inspect }: ListSkillsOptions,
   skills: readonly Skill[],
   { query, tag, source, paths = [], limit = 20, why = false, audience = 'model' }: ListQuery,
 ): SkillList {
@@ -49,7 +54,16 @@ export function listSkills(
     total,
     nearest,
     terms,
-  } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
+    untold,
+  } = searcher.search(
+    skills,
+    text,
+    accepted,
+    meaning?.likeness(skills, text),
+    audience === 'person' ? undefined : isInspected,
+  );
+  // The next answer has them.
+  for (const skill of untold.slice(0, MOST_INSPECTED)) inspect(skill);
   const inOrder = [...best.map(({ skill }) => skill), ...skills.filter(accepts)];
   const forFiles = skillsForFiles(inOrder, paths, root).map(
     (skill): SearchHit => best.find((hit) => hit.skill === skill) ?? { skill, score: 0 },
@@ -69,9 +83,10 @@ export function listSkills(
     ...(weak ? { weak } : {}),
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
-  const pending = searcher.unindexed(skills);
+  const unindexed = searcher.unindexed(skills);
+  const pending = Math.max(unindexed, untold.length);
   // Nothing waits for the whole index: a later answer has it.
-  if (pending > 0) searcher.prepare(skills).catch(() => undefined);
+  if (unindexed > 0) searcher.prepare(skills).catch(() => undefined);
   const more = {
     ...(nearest.length > 0 ? { nearest } : {}),
     ...(pending > 0 ? ({ provisional: true, pending } as const) : {}),

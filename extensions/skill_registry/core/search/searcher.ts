@@ -34,6 +34,8 @@ export interface SearchAnswer extends Found {
   /** Up to three similar ids when nothing was found; else empty. */
   readonly nearest: readonly string[];
   readonly terms: ReadonlySet<string>;
+  /** Skills that were left out because no phrase of their bodies may be told, those with all phrases first. */
+  readonly untold: readonly Skill[];
 }
 
 export interface SearcherOptions {
@@ -68,8 +70,17 @@ export class Searcher {
     this.#guarded = createGuardedIndex(database, removeDatabase);
   }
 
-  /** Of skills that are not indexed yet (`prepare`), the header counts. The same array again is faster. */
-  search(skills: readonly Skill[], text: string, accepts?: Accepts, likeness?: Likeness): SearchAnswer {
+  /**
+   * Of skills that are not indexed yet (`prepare`), the header counts. The same array again is faster.
+   * @param mayTell - Whether it may be told that a body has a quoted phrase. Default: always.
+   */
+  search(
+    skills: readonly Skill[],
+    text: string,
+    accepts?: Accepts,
+    likeness?: Likeness,
+    mayTell: Accepts = () => true,
+  ): SearchAnswer {
     const query = parseQuery(text);
     // When the file fails, all of this runs again with another index.
     const { pool, ranking } = this.#guarded.use((index) => {
@@ -79,13 +90,14 @@ export class Searcher {
     const quoted = query.phrases.length > 0;
     const most = quoted ? MAX_READ : MAX_HITS;
     const found = hitsOf(pool, ranking, normalizedName(text), most, accepts, quoted ? undefined : likeness);
+    const untold: Skill[] = [];
     const answer = quoted
-      ? this.#withPhrases(found, query)
+      ? this.#withPhrases(found, query, mayTell, untold)
       : found.hits.some(({ byMeaning }) => !byMeaning)
         ? found
         : withMeaning(hitsWithoutWords(pool, text, accepts), found);
     const terms = new Set(ranking.terms.map(({ term }) => term));
-    return { ...answer, nearest: answer.total > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
+    return { ...answer, nearest: answer.total > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms, untold };
   }
 
   /** Best first; of skills that are not indexed yet (`prepare`), the header counts. */
@@ -215,13 +227,16 @@ export class Searcher {
   }
 
   /** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */
-  #withPhrases(found: Found, { phrases, onlyPhrases }: Query): Found {
+  #withPhrases(found: Found, { phrases, onlyPhrases }: Query, mayTell: Accepts, untold: Skill[]): Found {
     const hits = found.hits.filter(({ skill }) => {
       const header = folded(headerText(skill));
       const rest = phrases.filter((phrase) => !header.includes(phrase));
       if (rest.length === 0) return true;
       const body = folded(bodyIfThere(skill, this.#readSkill) ?? '');
-      return rest.every((phrase) => body.includes(phrase));
+      const hasAll = rest.every((phrase) => body.includes(phrase));
+      if (mayTell(skill)) return hasAll;
+      untold.splice(hasAll ? 0 : untold.length, 0, skill);
+      return false;
     });
     return hits.length > 0 || onlyPhrases ? { hits, total: hits.length } : found;
   }
