@@ -237,6 +237,42 @@ it('shows no line any more that another process found to be of an attack, before
   await waitFor('the problem', () => other.problems().some(({ code }) => code === 'SKILL_HELD'));
 });
 
+it.each<[string, Readonly<Record<string, unknown>>]>([
+  ['a list', { catalog: { budget_tokens: 300 } }],
+  ['a list as XML', { catalog: { budget_tokens: 600, format: 'xml' } }],
+])('%s that a thread has loses its held line at the next turn, and no other one', async (_, config) => {
+  const tree = {
+    ...heldSkill('mixer', 53),
+    'skills/mixer/SKILL.md': skillMd({ name: 'mixer', description: 'Mixes.' }),
+  };
+  const registry = await opened({ ...tree, 'skills/mixer/more.sh': attack(53) }, config);
+  const turn = { threadId: 't', agentId: 'a' };
+  const first = await registry.context('mixer', turn);
+  expect(first).toContain('mixer');
+  expect(await registry.context('something else', turn)).toContain('mixer');
+  await expect(registry.read('mixer', {}, turn)).rejects.toThrow();
+  const next = await registry.context('something else', turn);
+  expect(next).not.toContain('mixer');
+  expect(next).toContain('apple-');
+});
+
+it('puts no other skill in the place of one that is found to be held', async () => {
+  const clean = { 'more/mixer/SKILL.md': skillMd({ name: 'mixer', description: 'Also mixes.' }, 'Stir.') };
+  const registry = await opened(
+    { ...heldSkill('mixer', 54), ...clean },
+    { sources: [{ path: 'skills' }, { path: 'more' }] },
+  );
+  expect(registry.visible().find(({ id }) => id === 'mixer')?.source).toBe('skills');
+  const codes = () => registry.problems().map(({ code }) => code);
+  expect(codes()).toEqual(['SKILL_ID_TAKEN']);
+  await expect(registry.read('mixer', {}, {})).rejects.toThrow();
+  expect(idsOf(registry)).not.toContain('mixer');
+  expect(await registry.context('mixer')).not.toContain('mixes.');
+  await expect(registry.read('mixer', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+  expect((await registry.read('more:mixer', {}, {})).content).toBe('Stir.');
+  expect([...codes()].sort()).toEqual(['SKILL_HELD', 'SKILL_ID_TAKEN']);
+});
+
 it('lists no skill in the very turn in which its body is found to be an attack', async () => {
   const text = (words: string) => skillMd({ name: 'mixer', description: 'MARKED mixes.' }, words);
   const tea = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews.' }, 'Boil.') };
