@@ -11,7 +11,7 @@ import { foldLine } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
-import { createSdkSource } from './sdk-source.ts';
+import { createSdkSource, resourcesPage } from './sdk-source.ts';
 import { inThread, isThreadName, THREAD_NAME, turnOf } from './threads.ts';
 import { invocableSkills, servePrompts, serveTools, toPrompt } from './tools-and-prompts.ts';
 
@@ -92,8 +92,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     noteClient(envelope[CLIENT_INFO_META_KEY]);
     return turnOf(ctx, turn);
   };
+  const onListed = (ids: readonly string[]): void => registry.admin.recordOffers(ids, turn);
   const extension = new SkillsExtension({
-    source: createSdkSource(publication, pageSize, turnOfRequest, (ids) => registry.admin.recordOffers(ids, turn)),
+    source: createSdkSource(publication, pageSize, turnOfRequest, onListed),
     // Clients must not cache entries: no notification reports a changed file beside SKILL.md.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
@@ -157,6 +158,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       serveTools(server, tools, { turnOf: turnOfRequest, local });
       servePrompts(server, registry, { turnOf: turnOfRequest, pageSize, local });
       extension.attach(server);
+      server.server.setRequestHandler('resources/list', ({ params }, ctx) =>
+        resourcesPage(publication, turnOfRequest(ctx), params?.cursor, pageSize, onListed),
+      );
       return server;
     },
     problems: async () => [...(await publication.problems()), ...hookProblems],

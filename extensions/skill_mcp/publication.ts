@@ -24,11 +24,14 @@ export function filesOf({ resources }: Entry): readonly SkillResourceEntry[] {
 
 /** Publishes the skills of one scope that conform to SEP-2640, each with the digests of files read together. */
 export interface Publication {
-  /** Yields skills by id, after the given one. @param maxAgeMs - Oldest usable cache entry; default as at creation. */
+  /**
+   * Yields skills by id, after the given one; each is inspected before.
+   * @param maxAgeMs - Oldest usable cache entry; default as at creation.
+   */
   after(id: string | undefined, turn: TurnContext, maxAgeMs?: number): AsyncGenerator<Entry>;
-  /** Accepts the URI of a skill, its files and its folders. Reads the files, not the cache. */
+  /** For the URI of a skill, its files and its folders. Reads the files, not the cache. @throws SKILL_NOT_INSPECTED. */
   find(uri: string, turn: TurnContext): Promise<Entry | undefined>;
-  /** Bytes that match the digest of the entry; undefined for an unpublished file. */
+  /** Bytes that match the digest of the entry; undefined for an unpublished file. @throws SKILL_NOT_INSPECTED. */
   read(uri: string, turn: TurnContext): Promise<Uint8Array | undefined>;
   /** Checks all skills; returns SKILL_NOT_PUBLISHED for each unpublished one. */
   problems(): Promise<readonly Problem[]>;
@@ -56,11 +59,11 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     sorted.set(visible, known);
     return known;
   };
-  const publish = (skill: Skill, maxAge = maxAgeMs): Promise<Entry | Reason> => {
+  const publish = (skill: Skill, maxAge = maxAgeMs, wait = true): Promise<Entry | Reason> => {
     const before = cache.get(skill.qualifiedId);
     if (before?.digest === skill.digest && performance.now() - before.at < maxAge) return before.result;
     const read = (path?: string): Promise<Uint8Array> =>
-      registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), countsAsLoad: false }, turn);
+      registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), countsAsLoad: false, wait }, turn);
     const at = performance.now();
     const result = publishSkill(skill, registry.admin, read).finally(() => {
       next.at = at;
@@ -68,11 +71,12 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     // Concurrent calls share one result.
     const next = { digest: skill.digest, at: Number.POSITIVE_INFINITY, result };
     cache.set(skill.qualifiedId, next);
+    result.catch(() => cache.get(skill.qualifiedId) === next && cache.delete(skill.qualifiedId));
     return result;
   };
   const lookUp = async (uri: string, ofRequest: TurnContext, maxAge: number): Promise<Entry | undefined> => {
     const skill = skills(ofRequest).get(skillIdOf(uri) ?? '');
-    const result = skill && (await publish(skill, maxAge));
+    const result = skill && (await publish(skill, maxAge, false));
     return typeof result === 'string' ? undefined : result;
   };
 
@@ -154,6 +158,7 @@ async function publishSkill(
     const odd = filesOf(entry).find(({ uri }) => new URL(uri).href !== uri);
     return odd ? `the name of ${odd.uri} cannot be part of a URI` : entry;
   } catch (error) {
+    if (isCodedError(error, 'SKILL_NOT_INSPECTED')) throw error;
     const { problems } = error as { problems?: readonly { readonly message: string }[] };
     return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
   }
@@ -178,8 +183,8 @@ async function readOne(
     const bytes = await registry.admin.readBytes(id, { ...(path === SKILL_MD ? {} : { path }), countsAsLoad }, turn);
     return isSame ? bytes : undefined;
   } catch (error) {
-    // Of a budget the client is told; all else is a file that is not there.
-    if (isCodedError(error) && !error.code.endsWith('_TOKENS_SPENT')) return undefined;
+    // Of a budget and of an inspection the client is told; all else is a file that is not there.
+    if (isCodedError(error) && !/_TOKENS_SPENT$|^SKILL_NOT_INSPECTED$/.test(error.code)) return undefined;
     throw error;
   }
 }

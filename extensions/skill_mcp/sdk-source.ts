@@ -20,17 +20,11 @@ export function createSdkSource(
   turnOf: (ctx: ServerContext) => TurnContext,
   onListed: (skillIds: readonly string[]) => void,
 ): SkillSource {
-  const listed = (skills: Entry[]): Entry[] => {
-    onListed(skills.flatMap((skill) => idOf(skill) ?? []));
-    return skills;
-  };
   return guarded({
     async list({ cursor }, ctx) {
-      const skills: Entry[] = [];
-      for await (const skill of publication.after(readCursor(cursor), turnOf(ctx)))
-        if (skills.push(skill) > pageSize) break;
-      const page = listed(skills.slice(0, pageSize));
-      return { skills: page, ...next(skills.length > pageSize ? idOf(page.at(-1)) : undefined) };
+      const page = await pageAfter(publication, turnOf(ctx), cursor, pageSize);
+      onListed(page.skills.flatMap((skill) => idOf(skill) ?? []));
+      return page;
     },
 
     async get(uri, ctx) {
@@ -55,20 +49,31 @@ export function createSdkSource(
       const { page, next: more } = pageOf(children, cursor, pageSize, (child) => child.uri);
       return { resources: [...page], ...more };
     },
-
-    async listResources(ctx) {
-      const skills: Entry[] = [];
-      // Any cached entry will do: only SKILL.md matters here, and its change makes a new entry.
-      for await (const skill of publication.after(undefined, turnOf(ctx), Number.POSITIVE_INFINITY)) skills.push(skill);
-      return listed(skills).map((entry): DirectoryResource => {
-        // Both fields are exactly as in the file.
-        const { name, description } = entry.frontmatter;
-        const { uri } = entry;
-        const size = filesOf(entry).find((file) => file.uri === uri)?.size ?? 0;
-        return { uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
-      });
-    },
   });
+}
+
+/** For `resources/list`. A page, because each skill of it is read and inspected first. @throws only protocol errors. */
+export async function resourcesPage(
+  publication: Publication,
+  turn: TurnContext,
+  cursor: string | undefined,
+  pageSize: number,
+  onListed: (skillIds: readonly string[]) => void,
+): Promise<{ readonly resources: DirectoryResource[]; readonly nextCursor?: string }> {
+  // Any cached entry will do: only SKILL.md matters here, and its change makes a new entry.
+  const listed = pageAfter(publication, turn, cursor, pageSize, Number.POSITIVE_INFINITY);
+  const { skills, ...more } = await listed.catch((error) => {
+    throw toProtocolError(error);
+  });
+  onListed(skills.flatMap((skill) => idOf(skill) ?? []));
+  const resources = skills.map((entry): DirectoryResource => {
+    // Both fields are exactly as in the file.
+    const { name, description } = entry.frontmatter;
+    const { uri } = entry;
+    const size = filesOf(entry).find((file) => file.uri === uri)?.size ?? 0;
+    return { uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
+  });
+  return { resources, ...more };
 }
 
 /** @throws a protocol error for an invalid cursor */
@@ -88,7 +93,7 @@ export function pageOf<T>(
 // --- internal ---
 
 /** Removes paths from errors, because the SDK sends their messages unchanged. */
-function guarded(source: Required<SkillSource>): SkillSource {
+function guarded(source: SkillSource): SkillSource {
   const guard =
     (act: (...args: never[]) => Promise<unknown>) =>
     (...args: never[]): Promise<unknown> =>
@@ -96,6 +101,20 @@ function guarded(source: Required<SkillSource>): SkillSource {
         throw toProtocolError(error);
       });
   return Object.fromEntries(Object.entries(source).map(([name, act]) => [name, guard(act)])) as unknown as SkillSource;
+}
+
+async function pageAfter(
+  publication: Publication,
+  turn: TurnContext,
+  cursor: string | undefined,
+  pageSize: number,
+  maxAgeMs?: number,
+) {
+  const skills: Entry[] = [];
+  for await (const skill of publication.after(readCursor(cursor), turn, maxAgeMs))
+    if (skills.push(skill) > pageSize) break;
+  const page = skills.slice(0, pageSize);
+  return { skills: page, ...next(skills.length > pageSize ? idOf(page.at(-1)) : undefined) };
 }
 
 const PREFIX = 'after:';

@@ -9,6 +9,18 @@ export async function takeBreak(): Promise<void> {
   await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
+/** Breaks of one long work. `tell` gets its processor time so far in milliseconds, without that of others meanwhile. */
+export function createMeteredBreaks(tell: (spentMs: number) => void): () => Promise<void> {
+  let [spent, since] = [0, processorMs()];
+  return async () => {
+    if (performance.now() < endOfSlice()) return;
+    spent += processorMs() - since;
+    tell(spent);
+    await takeBreak();
+    since = processorMs();
+  };
+}
+
 export function createBreaks(): () => Promise<void> {
   return takeBreak;
 }
@@ -54,6 +66,11 @@ export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
 }
 
 // --- internal ---
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 /** Undefined: nothing has run in this turn. */
 let sliceEnds: number | undefined;

@@ -48,7 +48,7 @@ const readOptions = schema((z) => {
   const judge = aFunction<(bytes: Uint8Array) => boolean>()();
   const countsAsLoad = z.union([z.boolean(), judge], { error: 'true, false or a function' }).optional();
   const onHeld = aFunction<(because: string) => void>()().optional();
-  return z.object({ path: words(), countsAsLoad, onHeld }).optional();
+  return z.object({ path: words(), countsAsLoad, onHeld, wait: z.boolean().optional() }).optional();
 });
 const bytes = schema((z) => z.instanceof(Uint8Array, { error: 'bytes' }));
 const countOptions = schema((z) => {

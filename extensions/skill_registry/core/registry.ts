@@ -142,8 +142,10 @@ const listQuery = schema((z) => {
 const readOptions = schema((z) => {
   const view = z.enum(['body', 'raw']).optional();
   const audience = z.enum(['model', 'person', 'binding']).optional();
-  return z.strictObject({ view, audience, again: z.boolean().optional() }, notOfTurn).optional();
+  const wait = z.boolean().optional();
+  return z.strictObject({ view, audience, again: z.boolean().optional(), wait }, notOfTurn).optional();
 });
+const waitOptions = schema((z) => z.strictObject({ wait: z.boolean().optional() }).optional());
 const addOptions = schema((z) => z.strictObject({ signal: signal().optional() }).optional());
 const messageArguments = schema((z) =>
   z.union([z.string(), z.object({}).catchall(z.string())], { error: 'a text or an object of texts' }),
@@ -193,8 +195,10 @@ function readingFunctions(parts: Parts, { later }: CheckedCalls) {
     read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (...given) =>
       reading.read(...given),
     ),
-    readResource: later('registry.readResource(skillId, path, turn)', [text, text, turn], (...given) =>
-      reading.readResource(...given),
+    readResource: later(
+      'registry.readResource(skillId, path, turn, options)',
+      [text, text, turn, waitOptions],
+      (...given) => reading.readResource(...given),
     ),
     apply: later(
       'registry.apply(skillId, args, turn, options)',

@@ -1,4 +1,4 @@
-import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { countTokens, showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -9,7 +9,7 @@ import { type Found, type Grants, heldOrDisabled, type Scopes } from '../show/sc
 import type { SentBodies } from '../show/sent-bodies.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
-import { skillHeldOrDisabled } from '../skill/errors.ts';
+import { skillHeldOrDisabled, skillNotInspected } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Admission, Guard, JudgedFile } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
@@ -48,8 +48,8 @@ export class SkillReading implements Reading {
   }
 
   async read(skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> {
-    const { view, audience = turn ? 'model' : 'person', again } = options;
-    return this.#loadContent({ skillId, audience, turn, view, again });
+    const { audience = turn ? 'model' : 'person', ...others } = options;
+    return this.#loadContent({ skillId, audience, turn, ...others });
   }
 
   /** As for a model. Undefined, and no load, when the body has more tokens. */
@@ -89,7 +89,7 @@ export class SkillReading implements Reading {
 
   async readBytes(
     skillId: string,
-    { path, countsAsLoad = true, onHeld }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
+    { path, countsAsLoad = true, onHeld, wait }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
     turn?: TurnContext,
   ): Promise<Uint8Array> {
     return this.#load(
@@ -98,6 +98,7 @@ export class SkillReading implements Reading {
         path,
         audience: turn ? 'model' : 'person',
         turn,
+        wait,
         countsAsLoad: countsAsLoad !== false,
         // A caller without `onHeld`, such as a search for hidden characters, cannot show that a skill is held.
         isMarked: onHeld !== undefined,
@@ -114,9 +115,14 @@ export class SkillReading implements Reading {
     );
   }
 
-  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent> {
+  async readResource(
+    skillId: string,
+    path: string,
+    turn?: TurnContext,
+    options: Pick<ReadOptions, 'wait'> = {},
+  ): Promise<ResourceContent> {
     return this.#load(
-      { skillId, path, audience: turn ? 'model' : 'person', turn },
+      { skillId, path, audience: turn ? 'model' : 'person', turn, ...options },
       async ({ bytes, heldBecause }, id): Promise<ResourceContent> => {
         const text = bytes.toString('utf8');
         const isText = Buffer.from(text).equals(bytes);
@@ -161,14 +167,15 @@ export class SkillReading implements Reading {
     use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
     detailsOf: (loaded: T) => Details | undefined | Promise<Details | undefined>,
   ): Promise<T> {
-    const { skillId, audience, turn, later = (count: () => void) => count() } = request;
+    const { skillId, audience, turn, wait = audience !== 'model', later = (count: () => void) => count() } = request;
     const report = this.#reporter(request);
     // Looks up once for each snapshot.
     const foundIn = onceFor((_: Snapshot) => this.#find(request));
     const find = (): Found => foundIn(this.#context.catalog.snapshot());
     let found: AdmittedFile | Found = find();
     try {
-      found = await this.#admitted(find, { ...request, audience: audience === 'person' && turn ? 'model' : audience });
+      const reader = audience === 'person' && turn ? 'model' : audience;
+      found = await this.#admitted(find, { ...request, audience: reader, wait });
       if ('bytes' in found) {
         const { skill, path } = found;
         const loaded = await use(found, this.#idOf(skill, request));
@@ -202,11 +209,11 @@ export class SkillReading implements Reading {
    */
   async #admitted(
     find: () => Found,
-    request: Pick<LoadRequest, 'audience' | 'path' | 'isMarked'>,
+    request: Pick<LoadRequest, 'audience' | 'path' | 'isMarked' | 'wait'>,
     changes = 0,
   ): Promise<AdmittedFile | Found> {
     const { admit, limits } = this.#context;
-    const { path, audience, isMarked = true } = request;
+    const { path, audience, isMarked = true, wait = true } = request;
     const { skill, refusal } = find();
     const source = skill && this.#sourceOf(skill);
     // The source was removed after this snapshot.
@@ -217,9 +224,10 @@ export class SkillReading implements Reading {
     const read = await readFile(skill, source, path, limits);
     if ('error' in read) {
       // No agent learns from an error which files a held skill has.
-      const admission: Pick<Admission, 'given' | 'listing'> = skill.remote
+      const admission: Admission = skill.remote
         ? { given: true }
-        : await admit({ skill, kind: 'derived', audience });
+        : await admit({ skill, kind: 'derived', audience, wait });
+      assertDone(admission, skill);
       const now = find();
       if (!admission.given || now.refusal) return refusedAs(now);
       const paths = () => this.#listed(skill, source, audience, admission.listing).files.map((file) => file.path);
@@ -227,7 +235,9 @@ export class SkillReading implements Reading {
     }
     if (audience === 'person' && !isMarked) return { ...read, skill, source };
     const kind = path === undefined ? 'body' : 'file';
-    const { given, heldBecause, listing } = await admit({ ...read, skill, kind, audience });
+    const admission = await admit({ ...read, skill, kind, audience, wait });
+    assertDone(admission, skill);
+    const { given, heldBecause, listing } = admission;
     // The inspection may have changed the state of the skill.
     const now = find();
     if (!given || !now.skill || now.refusal) return refusedAs(now);
@@ -268,8 +278,7 @@ export class SkillReading implements Reading {
   #listing(request: SkillRequest): SkillListing {
     const { skill, refusal } = this.#find(request);
     if (!skill || refusal) throw this.#notFound(request);
-    if (request.audience === 'model' && !this.#context.guard().namesOf(skill))
-      throw new CodedError('SKILL_NOT_INSPECTED', `"${skill.id}" is not inspected yet: read it first.`);
+    if (request.audience === 'model' && !this.#context.guard().namesOf(skill)) throw skillNotInspected(skill.id);
     const source = this.#sourceOf(skill);
     return source ? this.#listed(skill, source, request.audience) : NO_FILES;
   }
@@ -374,6 +383,8 @@ interface LoadRequest extends SkillRequest {
   readonly later?: (count: () => void) => void;
   readonly view?: ReadOptions['view'] | undefined;
   readonly again?: boolean | undefined;
+  /** Default: not for a model. */
+  readonly wait?: boolean | undefined;
 }
 
 interface AdmittedFile extends JudgedFile {
@@ -389,6 +400,11 @@ function repeated({ name, source }: Skill, skillId: string, digest: string, sinc
   const content = `You have this since ${new Date(since).toISOString().slice(11, 16)}; again: true gives it once more`;
   const nothing = { requires: [], allowedTools: [], resources: [] };
   return { skillId, name, content, repeated: true, digest, source, approxTokens: 0, message: content, ...nothing };
+}
+
+/** @throws SKILL_NOT_INSPECTED while the inspection goes on. */
+function assertDone(admission: Admission, { id }: Skill): void {
+  if (!admission.given && admission.retryAfterMs !== undefined) throw skillNotInspected(id, admission.retryAfterMs);
 }
 
 function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {

@@ -8,6 +8,8 @@ export interface ReadOptions {
   readonly audience?: 'model' | 'person' | 'binding';
   /** False: no body that the agent has in its own, named conversation; see `SkillContent.repeated`. Default: true. */
   readonly again?: boolean;
+  /** False: SKILL_NOT_INSPECTED where a first inspection costs more than 200 ms. Default: not for `model`. */
+  readonly wait?: boolean;
 }
 
 /** Of what was handed over; only with a turn, and where usage is recorded. */
@@ -114,12 +116,18 @@ export interface ReadPolicy {
 
 export interface Reading {
   /**
-   * @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL; SKILL_HELD
+   * @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL,
+   *   SKILL_NOT_INSPECTED while a long inspection goes on (`details.retry_after_ms`); SKILL_HELD
    *   or SKILL_DISABLED for a binding, or a person in a conversation.
    */
   read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<SkillContent>;
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent>;
+  /** @throws as `read`, INVALID_ARGUMENT. */
+  readResource(
+    skillId: string,
+    path: string,
+    turn?: TurnContext,
+    options?: Pick<ReadOptions, 'wait'>,
+  ): Promise<ResourceContent>;
   /**
    * Unchanged bytes of SKILL.md or another file.
    *
@@ -136,6 +144,7 @@ export interface Reading {
       readonly path?: string;
       readonly countsAsLoad?: boolean | ((bytes: Uint8Array) => boolean);
       readonly onHeld?: (because: string) => void;
+      readonly wait?: boolean;
     },
     turn?: TurnContext,
   ): Promise<Uint8Array>;

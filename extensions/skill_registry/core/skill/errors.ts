@@ -6,7 +6,7 @@ import { nearestIds } from '../../../../lib/text/index.ts';
 
 /** Thrown by the registry and returned by its tools. The kernel defines the codes of files. */
 type RegistryError = CodedError<
-  'SKILL_NOT_FOUND' | 'SKILL_HELD' | 'SKILL_DISABLED' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE'
+  'SKILL_NOT_FOUND' | 'SKILL_NOT_INSPECTED' | 'SKILL_HELD' | 'SKILL_DISABLED' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE'
 >;
 
 /** @param known - The ids that the caller may see; the message names the nearest. */
@@ -16,6 +16,16 @@ export function skillNotFound(skillId: string, known: Iterable<string> = []): Re
     nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' No id is like it: take one from a list of skills.';
   const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;
   return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
+}
+
+/** @param retryAfterMs - Undefined: nothing inspects it now. */
+export function skillNotInspected(skillId: string, retryAfterMs?: number): RegistryError {
+  const again =
+    retryAfterMs === undefined
+      ? 'read it first'
+      : `its inspection takes longer. Ask again in about ${Math.ceil(retryAfterMs / 1000)} s`;
+  const message = `"${skillId}" is not inspected yet: ${again}.`;
+  return new CodedError('SKILL_NOT_INSPECTED', message, { skill_id: skillId, retry_after_ms: retryAfterMs });
 }
 
 /** For people and for the code that binds an agent; a model gets `skillNotFound`. */

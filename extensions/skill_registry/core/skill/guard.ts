@@ -39,6 +39,8 @@ export interface LeavingLine extends Leaving {
 /** `body`: SKILL.md, or its body. `file`: another file. `derived`: made of files, such as an error that quotes them. */
 export interface LeavingBytes extends Leaving, Partial<JudgedFile> {
   readonly kind: 'body' | 'file' | 'derived';
+  /** False: where the inspection costs more than 200 ms, it goes on, and the answer is `retryAfterMs`. Default: true. */
+  readonly wait?: boolean;
 }
 
 /** A file as it was read; the one on disk may have changed since. */

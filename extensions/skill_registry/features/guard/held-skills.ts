@@ -45,6 +45,13 @@ interface HeldSkillsOptions extends InspectedSkillsOptions {
   readonly file: string | undefined;
 }
 
+interface Running {
+  readonly key: string | undefined;
+  readonly result: Promise<Judgement>;
+  /** Resolves when it costs more than `MOST_MS`. */
+  readonly slow: Promise<void>;
+}
+
 /** `findings` are those of level `block`. */
 interface Judgement {
   readonly heldBecause: string | undefined;
@@ -55,6 +62,15 @@ interface Judgement {
 /** New skills that are judged with all their files before they are shown: some ten milliseconds each at most. */
 const FEW = 16;
 const SHOWN_AFTER_MS = 1_000;
+/** Of processor time, for whom nobody waits. */
+const MOST_MS = 200;
+const NOT_YET: Admission = {
+  given: false,
+  code: 'SKILL_NOT_INSPECTED',
+  findings: [],
+  heldBecause: NOT_INSPECTED,
+  retryAfterMs: 2_000,
+};
 /** Skills in one step: about a millisecond. */
 const LOOKED_UP = 200;
 
@@ -68,8 +84,8 @@ export class HeldSkills {
   readonly #checked = new Map<string, Promise<unknown>>();
   readonly #lines = new JudgedLines();
   readonly #names = new JudgedNames();
-  /** Inspections of files that somebody waits for: who asks for the same bytes meanwhile gets the same result. */
-  readonly #running = new Map<string, ReturnType<HeldSkills['judge']>>();
+  /** The last of those that somebody waits for, by path. */
+  readonly #running = new Map<string, Running>();
 
   constructor(options: HeldSkillsOptions) {
     this.#options = options;
@@ -173,11 +189,11 @@ export class HeldSkills {
    * Inspects the present files of a skill, unless they are known. `judged` replaces the file with its path, which may
    * have changed since it was read. @throws RESOURCE_NOT_FOUND with a judged file, when SKILL.md is gone.
    */
-  async judge(skill: Skill, judged?: JudgedFile): Promise<Judgement> {
+  async judge(skill: Skill, judged?: JudgedFile, tell?: (spentMs: number) => void): Promise<Judgement> {
     // Its source inspects each file at its fetch, and compares it with its entry.
     if (skill.remote) return this.known(skill);
     try {
-      const { entry, listing } = await this.#inspected.inspect(skill, judged);
+      const { entry, listing } = await this.#inspected.inspect(skill, judged, tell);
       return { ...this.#judgementOf(skill, entry), listing };
     } catch (error) {
       // Its SKILL.md cannot be read; the reader of the skill gets the reason.
@@ -268,7 +284,21 @@ export class HeldSkills {
     if (this.#options.isOfPackage(skill)) return { given: true };
     await this.#options.renew();
     const judged = bytes && { path, bytes, digest: leaving.digest ?? digestOf(bytes) };
-    const judgement = await this.#judgeOnce(skill, judged).catch((error: unknown) => {
+    const { result, slow } = this.#judgeAfter(skill, judged);
+    const admission = this.#admissionOf(result, leaving);
+    if (leaving.wait !== false) return admission;
+    // It goes on: the next one who asks gets what was found.
+    admission.catch(() => undefined);
+    const now = slow.then((): Admission => {
+      const known = this.known(skill);
+      return isFound(known.heldBecause) ? admissionOf(known, leaving) : NOT_YET;
+    });
+    return Promise.race([admission, now]);
+  }
+
+  async #admissionOf(result: Promise<Judgement>, leaving: LeavingBytes): Promise<Admission> {
+    const { skill } = leaving;
+    const judgement = await result.catch((error: unknown) => {
       const known = this.known(skill);
       // SKILL.md is gone. A person gets what was read; an agent is not told that a held skill is gone.
       if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
@@ -278,11 +308,25 @@ export class HeldSkills {
     return admissionOf(judgement, leaving);
   }
 
-  async #judgeOnce(skill: Skill, judged: JudgedFile | undefined): Promise<Judgement> {
-    if (!judged) return this.judge(skill);
-    const key = [pathOf(skill), skill.qualifiedId, judged.path, judged.digest].join('\0');
-    const running = this.#running.get(key) ?? this.judge(skill, judged).finally(() => void this.#running.delete(key));
-    this.#running.set(key, running);
+  /** One after the other for each skill: the first inspects, the others look whether their bytes were among those. */
+  #judgeAfter(skill: Skill, judged: JudgedFile | undefined): Running {
+    const path = pathOf(skill);
+    const before = this.#running.get(path);
+    const key = judged && [skill.qualifiedId, judged.path, judged.digest].join('\0');
+    if (before && key !== undefined && before.key === key) return before;
+    let isSlow = (): void => undefined;
+    const slow = new Promise<void>((resolve) => {
+      isSlow = resolve;
+    });
+    void before?.slow.then(isSlow);
+    const judge = () => this.judge(skill, judged, (spentMs) => spentMs > MOST_MS && isSlow());
+    const result = before ? before.result.then(judge, judge) : judge();
+    const running = { key, result, slow };
+    this.#running.set(path, running);
+    const end = (): void => {
+      if (this.#running.get(path) === running) this.#running.delete(path);
+    };
+    result.then(end, end);
     return running;
   }
 

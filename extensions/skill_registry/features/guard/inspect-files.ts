@@ -30,21 +30,22 @@ export function digestOfRead(read: Iterable<ReadPart>): string {
   return digestOfLines(lines);
 }
 
-/** Inspects unless the digest is known. `judged` replaces the file with its path. */
+/** Inspects unless the digest is known. `judged` replaces the file with its path. @param pause - Between steps. */
 export async function inspectFiles(
   readAll: Read,
   knownBy: (digest: string) => Inspection | undefined = () => undefined,
   judged?: JudgedFile,
+  pause: () => Promise<void> = takeBreak,
 ): Promise<InspectedSkill> {
   let isPresent = true;
   const read = judged ? withFile(readAll, judged, () => (isPresent = false)) : readAll;
-  let found = await readFiles(read, KEPT_BYTES, judged);
+  let found = await readFiles(read, KEPT_BYTES, judged, pause);
   let inspection = knownBy(found.digest);
   if (!inspection) {
     // A second read may give other files: the digest must be of those that are inspected.
-    if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged);
+    if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged, pause);
     const kept = found.kept ?? [];
-    inspection = await inspectOrBlock(kept, found.notes);
+    inspection = await inspectOrBlock(kept, found.notes, pause);
     // What is shown of a frontmatter is not what stands there: lines are joined, and fields are.
     const keys = new Set(inspection.findings.flatMap((one) => (one.level === 'block' ? wordsKey(one) : [])));
     const shown = [...(await findingsOfHeader(kept)), ...(await findingsOfNames([...found.files.keys()]))];
@@ -108,14 +109,19 @@ interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'fil
   readonly notes: readonly Finding[];
 }
 
-async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | undefined): Promise<ReadFiles> {
+async function readFiles(
+  read: Read,
+  keptBytes: number,
+  judged: JudgedFile | undefined,
+  pause: () => Promise<void>,
+): Promise<ReadFiles> {
   const lines: string[] = [];
   const files = new Map<string, string>();
   const kept: InspectedFile[] = [];
   const notes: Finding[] = [];
   let [bytes, skillDigest] = [0, ''];
   for (const one of read()) {
-    await takeBreak();
+    await pause();
     if (!one) continue;
     if ('rule' in one) {
       notes.push(one);
@@ -172,9 +178,13 @@ function inOneLine(path: string): string {
 }
 
 /** Files that cannot be inspected are held: an attacker could make them so. */
-async function inspectOrBlock(files: readonly InspectedFile[], notes: readonly Finding[]): Promise<Inspection> {
+async function inspectOrBlock(
+  files: readonly InspectedFile[],
+  notes: readonly Finding[],
+  pause?: () => Promise<void>,
+): Promise<Inspection> {
   try {
-    const { verdict, findings, reach } = await inspectSkill(files);
+    const { verdict, findings, reach } = await inspectSkill(files, pause);
     return {
       verdict: verdict === 'info' && notes.length > 0 ? 'warn' : verdict,
       findings: [...findings, ...notes],

@@ -1,5 +1,5 @@
 import { isCodedError } from 'skill-registry/kernel';
-import { takeBreak, takeSteps } from '../../../../lib/breaks/index.ts';
+import { createMeteredBreaks, takeSteps } from '../../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import type { JudgedFile, Present, RemoteFiles, SkillFiles } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
@@ -23,20 +23,22 @@ export class InspectedSkills {
     this.#inspections = inspections;
   }
 
-  /** Inspects unless it is known. @throws RESOURCE_NOT_FOUND. */
+  /** Inspects unless it is known. `tell` gets the processor time so far. @throws RESOURCE_NOT_FOUND. */
   async inspect(
     skill: Skill,
     judged?: JudgedFile,
+    tell: (spentMs: number) => void = () => undefined,
   ): Promise<{ readonly entry: InspectionEntry; readonly listing?: Present['listing'] }> {
     if (skill.remote) return { entry: await this.#inspectRemote(skill) };
     const { files, inspectFiles } = await this.#load();
+    const pause = createMeteredBreaks(tell);
     // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
-    const { stamp, listing } = await takeSteps(files.stamp(skill), takeBreak);
+    const { stamp, listing } = await takeSteps(files.stamp(skill), pause);
     const before = this.#inspections.entryAt(pathOf(skill));
     if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
       return { entry: before, listing };
     const read = () => files.read(skill);
-    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
+    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged, pause);
     const { digest, skillDigest, inspection } = found;
     // The stamp belongs to the files on disk.
     const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };

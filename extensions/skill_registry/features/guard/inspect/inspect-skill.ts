@@ -20,17 +20,20 @@ export { RULE_SET } from './rule-set.ts';
  * Searches the first 1 MiB of each file (a finding names longer files) in linear time; an `undefined` file is a break.
  * Runs nothing and reads nothing else: the same files give the same findings.
  */
-export async function inspectSkill(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
+export async function inspectSkill(
+  files: Iterable<InspectedFile | undefined>,
+  pause: Pause = takeBreak,
+): Promise<Inspection> {
   const found = new Map<string, Finding>();
   const mentioned = new Set<Finding>();
   const skill: ClassifiedFile[] = [];
   for (const file of files) {
-    await takeBreak();
-    if (file) skill.push(await readFile(file));
+    await pause();
+    if (file) skill.push(await readFile(file, pause));
   }
   const reach = createReach();
   for (const file of skill) {
-    for await (const [rule, match] of matchesOfFile(file, skill, reach)) {
+    for await (const [rule, match] of matchesOfFile(file, skill, reach, pause)) {
       if (!match.stance) reach.addFound(file, rule.id, match.line ?? 1, match.words);
       if (match.stance === 'negated' && rule.level !== 'block') continue;
       const finding = findingOf(rule, file.path, match);
@@ -45,7 +48,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
   const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
   for (const rule of RULES) {
     for (const one of rule.whole?.(skill, reach.all()) ?? []) {
-      await takeBreak();
+      await pause();
       const finding = one && findingOf(rule, one.file, one);
       if (finding) found.set(findingKey(finding), finding);
     }
@@ -82,7 +85,9 @@ const SCRIPT_PATH =
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 
-async function readFile({ path, bytes, executable = false }: InspectedFile): Promise<ClassifiedFile> {
+type Pause = () => Promise<void>;
+
+async function readFile({ path, bytes, executable = false }: InspectedFile, pause: Pause): Promise<ClassifiedFile> {
   const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
@@ -90,7 +95,7 @@ async function readFile({ path, bytes, executable = false }: InspectedFile): Pro
   const script = isScript(path, text) || executable;
   const folding = foldConstants(prose || script ? text : '');
   let step = folding.next();
-  for (; !step.done; step = folding.next()) await takeBreak();
+  for (; !step.done; step = folding.next()) await pause();
   const kind = isBinary ? 'binary' : 'text';
   return { path, kind, prose, script, executable, bytes, text, folded: step.value };
 }
@@ -99,10 +104,11 @@ async function* matchesOfFile(
   file: ClassifiedFile,
   skill: readonly ClassifiedFile[],
   reach: ReturnType<typeof createReach>,
+  pause: Pause,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of RULES) {
     for (const match of rule.find?.(file, skill) ?? []) {
-      await takeBreak();
+      await pause();
       if (match) yield [rule, match];
     }
   }
@@ -114,7 +120,7 @@ async function* matchesOfFile(
     ...REACH_EXPRESSIONS,
   ]);
   for (const passage of passagesOfFile(file)) {
-    await takeBreak();
+    await pause();
     if (!passage) continue;
     const positions = searchPassage(passage.text);
     reach.addPassage(file, passage, positions);
@@ -122,7 +128,7 @@ async function* matchesOfFile(
       const { rule, match: expressions, needs, scope } = search;
       if (needs && !positions.mayHave(needs)) continue;
       if (scope !== 'file' && !expressions.every(positions.mayHave)) continue;
-      await takeBreak();
+      await pause();
       const stanceAt = (span: Span) => stanceOf(passage, span, search, file.script);
       const matches = (some: readonly RegExp[]) => matchesIn(passage, positions, some, search, stanceAt);
       if (scope !== 'file') {
@@ -138,7 +144,7 @@ async function* matchesOfFile(
   }
   for (const { rule, match: expressions, scope } of searches) {
     if (scope !== 'file') continue;
-    await takeBreak();
+    await pause();
     const [heads = [], ...others] = expressions.map((expression) => parts.get(expression) ?? []);
     if (others.some((list) => list.length === 0)) continue;
     const meant = heads.filter(({ stance }) => !stance);
