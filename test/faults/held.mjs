@@ -51,7 +51,7 @@ export const held = [
   {
     title: 'A judged line lets out the files',
     in: 'HeldSkills.#admitBytes',
-    swap: ['this.#judgeOnce(skill, judged)', 'Promise.resolve(this.#admitLine(leaving as never) as Judgement)'],
+    swap: ['return admission', 'return judged ? this.#admitLine(leaving as never) : admission'],
     test: 'of a skill that would be held no model gets',
   },
   {
@@ -71,6 +71,36 @@ export const held = [
     in: 'SkillReading.#listed',
     swap: ['mayName?.(path)', 'path !== mayName?.name'],
     test: 'a model gets no name of a file that is newer than the inspection',
+  },
+  {
+    title: 'What takes long to inspect is handed over meanwhile',
+    in: 'HeldSkills.#admitBytes',
+    swap: ['isFound(known.heldBecause) ? admissionOf(known, leaving) : NOT_YET', '{ given: true }'],
+    test: 'a skill that takes long to inspect is given to nobody at first, and to all who ask later',
+  },
+  {
+    title: 'An agent waits for a long inspection',
+    in: 'HeldSkills.#admitBytes',
+    always: 'leaving.wait !== false',
+    test: 'a skill that takes long to inspect is given to nobody at first, and to all who ask later',
+  },
+  {
+    title: 'What is found after the answer holds nobody',
+    in: 'HeldSkills.#admissionOf',
+    drop: 'if (judgement.heldBecause !== skill.heldBecause) await this.#options.onOther(skill, judgement.heldBecause);',
+    test: 'what is found to be of an attack after the answer is given to nobody, and its line is gone',
+  },
+  {
+    title: 'A read takes the verdict on other bytes of the same skill',
+    in: 'HeldSkills.#judgeAfter',
+    swap: ['before.key === key', 'before.key !== undefined'],
+    test: 'a file that is written while a long inspection runs is judged itself',
+  },
+  {
+    title: 'All resources are inspected for one page',
+    in: 'pageAfter',
+    swap: ['skills.push(skill) > pageSize', 'skills.push(skill) > 1_000_000'],
+    test: 'a client over MCP is told so by tools and resources, and has pages of what was inspected',
   },
   {
     title: 'A search tells what phrase an uninspected body has',
@@ -194,8 +224,8 @@ export const held = [
     title: 'A large skill has the verdict of files that lay there later',
     in: 'inspectFiles',
     swap: [
-      'found = await readFiles(read, Number.POSITIVE_INFINITY, judged)',
-      'found = { ...(await readFiles(read, Number.POSITIVE_INFINITY, judged)), digest: found.digest }',
+      'found = await readFiles(read, Number.POSITIVE_INFINITY, judged, pause)',
+      'found = { ...(await readFiles(read, Number.POSITIVE_INFINITY, judged, pause)), digest: found.digest }',
     ],
     test: 'takes no verdict of what lay there later for a skill that is too large to be kept',
   },
@@ -232,7 +262,7 @@ export const held = [
   {
     title: 'What lies there is judged, and what was read is given',
     in: 'SkillReading.#admitted',
-    swap: ['{ ...read, skill, kind, audience }', '{ skill, kind, audience }'],
+    swap: ['{ ...read, skill, kind, audience, wait }', '{ skill, kind, audience }'],
     test: 'is judged as it leaves: SKILL.md by read, raw',
   },
   {

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import { createSdkSource } from '../../extensions/skill_mcp/sdk-source.ts';
+import { createSdkSource, resourcesPage } from '../../extensions/skill_mcp/sdk-source.ts';
 
 it('sends a client no path of this machine when something fails', async () => {
   const fail = async (): Promise<never> => {
@@ -21,7 +21,7 @@ it('sends a client no path of this machine when something fails', async () => {
     () => source.read('skill://tea/SKILL.md', {} as never),
     () => source.readDirectory?.('skill://tea', {}, {} as never),
     () => source.list({}, {} as never),
-    () => source.listResources?.({} as never),
+    () => resourcesPage(publication, {}, undefined, 10, () => {}),
   ];
   for (const ask of asked) {
     const error = (await Promise.resolve(ask()).catch((caught) => caught)) as ProtocolError;

@@ -7,6 +7,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { JudgedFile } from '../skill/guard.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
+import type { SkillContent } from './types.ts';
 
 export async function readFile(
   skill: Skill,
@@ -44,6 +45,13 @@ export function withAdvice(error: unknown, path: string, names: () => readonly s
     all.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${all.length} file(s): ${shown}.`;
   const known = near.length > 0 ? `Nearest: ${shown}.` : has;
   return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
+}
+
+/** Instead of a body that the agent has. The clock time is in UTC. */
+export function repeated({ name, source }: Skill, skillId: string, digest: string, since: number): SkillContent {
+  const content = `You have this since ${new Date(since).toISOString().slice(11, 16)}; again: true gives it once more`;
+  const nothing = { requires: [], allowedTools: [], resources: [] };
+  return { skillId, name, content, repeated: true, digest, source, approxTokens: 0, message: content, ...nothing };
 }
 
 // --- internal ---

@@ -9,12 +9,12 @@ import { type Found, type Grants, heldOrDisabled, type Scopes } from '../show/sc
 import type { SentBodies } from '../show/sent-bodies.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
-import { skillHeldOrDisabled, skillNotInspected } from '../skill/errors.ts';
+import { assertInspected, skillHeldOrDisabled, skillNotInspected } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Admission, Guard, JudgedFile } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import { NO_FILES, type SkillSource } from '../sources/source.ts';
-import { readFile, withAdvice } from './read-file.ts';
+import { readFile, repeated, withAdvice } from './read-file.ts';
 import type {
   LoadDetails,
   Meter,
@@ -227,7 +227,7 @@ export class SkillReading implements Reading {
       const admission: Admission = skill.remote
         ? { given: true }
         : await admit({ skill, kind: 'derived', audience, wait });
-      assertDone(admission, skill);
+      assertInspected(admission, skill);
       const now = find();
       if (!admission.given || now.refusal) return refusedAs(now);
       const paths = () => this.#listed(skill, source, audience, admission.listing).files.map((file) => file.path);
@@ -236,7 +236,7 @@ export class SkillReading implements Reading {
     if (audience === 'person' && !isMarked) return { ...read, skill, source };
     const kind = path === undefined ? 'body' : 'file';
     const admission = await admit({ ...read, skill, kind, audience, wait });
-    assertDone(admission, skill);
+    assertInspected(admission, skill);
     const { given, heldBecause, listing } = admission;
     // The inspection may have changed the state of the skill.
     const now = find();
@@ -393,18 +393,6 @@ interface AdmittedFile extends JudgedFile {
   readonly bytes: Buffer;
   readonly heldBecause?: string | undefined;
   readonly listing?: SkillListing | undefined;
-}
-
-/** The clock time is in UTC. */
-function repeated({ name, source }: Skill, skillId: string, digest: string, since: number): SkillContent {
-  const content = `You have this since ${new Date(since).toISOString().slice(11, 16)}; again: true gives it once more`;
-  const nothing = { requires: [], allowedTools: [], resources: [] };
-  return { skillId, name, content, repeated: true, digest, source, approxTokens: 0, message: content, ...nothing };
-}
-
-/** @throws SKILL_NOT_INSPECTED while the inspection goes on. */
-function assertDone(admission: Admission, { id }: Skill): void {
-  if (!admission.given && admission.retryAfterMs !== undefined) throw skillNotInspected(id, admission.retryAfterMs);
 }
 
 function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {

@@ -3,6 +3,8 @@ import { CodedError } from 'skill-registry/kernel';
 export { invalidArgument } from '../../../../lib/errors/index.ts';
 
 import { nearestIds } from '../../../../lib/text/index.ts';
+import type { Admission } from './guard.ts';
+import type { Skill } from './skill.ts';
 
 /** Thrown by the registry and returned by its tools. The kernel defines the codes of files. */
 type RegistryError = CodedError<
@@ -26,6 +28,11 @@ export function skillNotInspected(skillId: string, retryAfterMs?: number): Regis
       : `its inspection takes longer. Ask again in about ${Math.ceil(retryAfterMs / 1000)} s`;
   const message = `"${skillId}" is not inspected yet: ${again}.`;
   return new CodedError('SKILL_NOT_INSPECTED', message, { skill_id: skillId, retry_after_ms: retryAfterMs });
+}
+
+/** @throws SKILL_NOT_INSPECTED while the inspection goes on. */
+export function assertInspected(admission: Admission, { id }: Pick<Skill, 'id'>): void {
+  if (!admission.given && admission.retryAfterMs !== undefined) throw skillNotInspected(id, admission.retryAfterMs);
 }
 
 /** For people and for the code that binds an agent; a model gets `skillNotFound`. */

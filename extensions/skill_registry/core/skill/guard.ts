@@ -39,7 +39,7 @@ export interface LeavingLine extends Leaving {
 /** `body`: SKILL.md, or its body. `file`: another file. `derived`: made of files, such as an error that quotes them. */
 export interface LeavingBytes extends Leaving, Partial<JudgedFile> {
   readonly kind: 'body' | 'file' | 'derived';
-  /** False: where the inspection costs more than 200 ms, it goes on, and the answer is `retryAfterMs`. Default: true. */
+  /** False: an inspection that costs more than 200 ms goes on, and the answer has `retryAfterMs`. Default: true. */
   readonly wait?: boolean;
 }
 

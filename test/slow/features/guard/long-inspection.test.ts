@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { attack } from '../../../helpers/held.ts';
 import { callTool, httpClient } from '../../../helpers/mcp.ts';
 import { runRegistryTool } from '../../../helpers/run-registry-tool.ts';
-import { skillMd, type Tree, tempFolder } from '../../../helpers/temp-folder.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
 
 const many: Tree = Object.assign(
@@ -68,6 +68,14 @@ it('what is found to be of an attack after the answer is given to nobody, and it
   for (const answer of await Promise.all(asked(registry)))
     expect(answer).toMatchObject({ success: false, error: { code: 'SKILL_NOT_FOUND' } });
 });
+
+it('a file that is written while a long inspection runs is judged itself', async () => {
+  const registry = await opened(long('Clean at first.'));
+  expect(await asked(registry)[0]).toMatchObject(NOT_YET);
+  writeTree(registry.snapshot().byId.get('whale')?.dir ?? '', { 'references/new.md': attack(81) });
+  const read = registry.readResource('whale', 'references/new.md', {}, { wait: true });
+  await expect(read).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+}, 60_000);
 
 it('a client over MCP is told so by tools and resources, and has pages of what was inspected', async () => {
   const registry = await opened(long('Clean over MCP.'));
