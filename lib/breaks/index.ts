@@ -5,7 +5,7 @@ const SLICE_MS = 8;
  * turn of the event loop. Synchronous reads take a twentieth of the time of asynchronous ones.
  */
 export async function takeBreak(): Promise<void> {
-  if (performance.now() < endOfSlice()) return;
+  if (!isTimeForBreak()) return;
   await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
@@ -46,13 +46,10 @@ export function* eachInSteps<T>(items: Iterable<T>, each: (item: T) => void): St
   }
 }
 
-/** Takes a break before each step. */
-export async function takeSteps<T>(
-  steps: Iterator<undefined, T, undefined>,
-  takeBreak: () => Promise<void>,
-): Promise<T> {
+/** Takes a break before a step where it is time for one: no other step waits for a promise. */
+export async function takeSteps<T>(steps: Iterator<undefined, T, undefined>, pause?: () => Promise<void>): Promise<T> {
   for (;;) {
-    await takeBreak();
+    if (pause || isTimeForBreak()) await (pause ?? takeBreak)();
     const step = steps.next();
     if (step.done) return step.value;
   }
@@ -75,6 +72,10 @@ function processorMs(): number {
 /** Undefined: nothing has run in this turn. */
 let sliceEnds: number | undefined;
 const waiting: (() => void)[] = [];
+
+function isTimeForBreak(): boolean {
+  return performance.now() >= endOfSlice();
+}
 
 function endOfSlice(): number {
   if (sliceEnds === undefined) {

@@ -12,10 +12,13 @@ const TO_FOLD = /[^\S ]|^ | $| {2}|\p{Surrogate}|[\p{Cc}\p{Default_Ignorable_Cod
 
 /** A faster one: most lines are printable ASCII with single blanks inside. */
 const IS_PLAIN = /^(?:[!-~]+(?: [!-~]+)*)?$/;
+const IS_PRINTABLE = /^[\t -~]*$/;
 
 /** White space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
 export function foldLine(text: string): string {
-  if (IS_PLAIN.test(text) || !TO_FOLD.test(text)) return text;
+  if (IS_PLAIN.test(text)) return text;
+  if (IS_PRINTABLE.test(text)) return text.trim().replace(/[\t ]{2,}|\t/g, ' ');
+  if (!TO_FOLD.test(text)) return text;
   return (
     text
       // First: removing a character between two surrogates would join them.

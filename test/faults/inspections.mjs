@@ -96,4 +96,34 @@ export const inspections = [
     swap: ['ASKS', 'EXPRESSION'],
     test: 'is not found in "Add a cron job, but only if the user agrees.',
   },
+  {
+    title: 'Bytes that were judged as data are not judged as SKILL.md',
+    in: 'keyOfFile',
+    swap: ['nameOf(path)', "''"],
+    test: 'gives no model a body whose bytes lay in another skill as data and were harmless there',
+  },
+  {
+    title: 'Bytes that were judged as data are not judged as a script',
+    in: 'keyOfFile',
+    swap: ['script, executable, ', ''],
+    test: 'judges the same bytes again as a script, and under a name of another kind',
+  },
+  {
+    title: 'Data is not searched for orders of prose',
+    in: 'matchesOfFile',
+    swap: [
+      "where === undefined || (where === 'prose') === file.prose",
+      "(where === undefined && !file.path.endsWith('.csv')) || (where === 'prose') === file.prose",
+    ],
+    test: 'finds orders of prose in data',
+  },
+  {
+    title: 'A file that is known is left out of the rules about all files',
+    in: 'inspect',
+    swap: [
+      'result.reach.map((one) => ({ ...one, file: path }))',
+      'known?.has(key) ? [] : result.reach.map((one) => ({ ...one, file: path }))',
+    ],
+    test: 'asks rules about several files again when one of them has changed',
+  },
 ];

@@ -20,13 +20,13 @@ export const reach = [
   },
   {
     title: 'What a skill reaches shows a key',
-    in: 'createReach',
+    in: 'inOneLine',
     swap: ['withoutKeys(words.slice(0, 500))', 'words.slice(0, 500)'],
     test: 'shows no key, no control character and no more than a line of 120 characters',
   },
   {
     title: 'What is not listed is not counted',
-    in: 'createReach',
+    in: 'listReach',
     swap: ['all.length - MOST', '1'],
     test: 'names each thing once, where it is said first, and counts what is more than a hundred of a kind',
   },

@@ -229,7 +229,7 @@ export class HeldSkills {
   ): Promise<{ readonly blocks: readonly Finding[]; readonly digest: string; readonly reaches: string }> {
     const { inspectFiles } = await import('./inspect-files.ts');
     const before = skill ? (await this.trustOf(skill)).reach : [];
-    const { digest, inspection } = await inspectFiles(() => files, this.#inspections.inspectionOf);
+    const { digest, inspection } = await inspectFiles(() => files, this.#inspections);
     const findings = blocksIn(inspection);
     const reaches = furtherReach(before, inspection.reach);
     return { digest, reaches, blocks: skill ? await this.notAllowed(skill, digest, findings) : findings };

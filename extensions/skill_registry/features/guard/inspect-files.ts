@@ -4,8 +4,9 @@ import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { foldLine, oneLine } from '../../../../lib/text/index.ts';
 import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
-import { inspectSkill } from './inspect/inspect-skill.ts';
+import { type DigestedFile, inspectSkill } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/rule.ts';
+import type { Inspections } from './inspections.ts';
 import { isOddName, textsShown } from './texts-shown.ts';
 
 export interface InspectedSkill {
@@ -22,6 +23,7 @@ export interface InspectedSkill {
 /** A file, or a note about one that was not read; undefined is a break. */
 export type ReadPart = InspectedFile | Finding | undefined;
 type Read = () => Iterable<ReadPart>;
+export type KnownInspections = Pick<Inspections, 'inspectionOf' | 'resultsOf' | 'keepResult'>;
 
 /** Of all files that are inspected together, in any order; equals `InspectedSkill.digest`. */
 export function digestOfRead(read: Iterable<ReadPart>): string {
@@ -30,22 +32,22 @@ export function digestOfRead(read: Iterable<ReadPart>): string {
   return digestOfLines(lines);
 }
 
-/** Inspects unless the digest is known. `judged` replaces the file with its path. @param pause - Between steps. */
+/** Inspects what is not known. `judged` replaces the file with its path. @param pause - Between steps. */
 export async function inspectFiles(
   readAll: Read,
-  knownBy: (digest: string) => Inspection | undefined = () => undefined,
+  known?: KnownInspections,
   judged?: JudgedFile,
   pause: () => Promise<void> = takeBreak,
 ): Promise<InspectedSkill> {
   let isPresent = true;
   const read = judged ? withFile(readAll, judged, () => (isPresent = false)) : readAll;
   let found = await readFiles(read, KEPT_BYTES, judged, pause);
-  let inspection = knownBy(found.digest);
+  let inspection = known?.inspectionOf(found.digest);
   if (!inspection) {
     // A second read may give other files: the digest must be of those that are inspected.
     if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged, pause);
     const kept = found.kept ?? [];
-    inspection = await inspectOrBlock(kept, found.notes, pause);
+    inspection = await inspectOrBlock(kept, found.notes, known, pause);
     // What is shown of a frontmatter is not what stands there: lines are joined, and fields are.
     const keys = new Set(inspection.findings.flatMap((one) => (one.level === 'block' ? wordsKey(one) : [])));
     const shown = [...(await findingsOfHeader(kept)), ...(await findingsOfNames([...found.files.keys()]))];
@@ -104,7 +106,7 @@ const KEPT_BYTES = 16 * 1024 * 1024;
 
 interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'files'> {
   /** Undefined when there are more bytes. */
-  readonly kept: readonly InspectedFile[] | undefined;
+  readonly kept: readonly DigestedFile[] | undefined;
   /** About what was not read. */
   readonly notes: readonly Finding[];
 }
@@ -117,7 +119,7 @@ async function readFiles(
 ): Promise<ReadFiles> {
   const lines: string[] = [];
   const files = new Map<string, string>();
-  const kept: InspectedFile[] = [];
+  const kept: DigestedFile[] = [];
   const notes: Finding[] = [];
   let [bytes, skillDigest] = [0, ''];
   for (const one of read()) {
@@ -134,7 +136,7 @@ async function readFiles(
     files.set(one.path, digest);
     lines.push(lineOfFile(one, digest));
     bytes += one.bytes.length;
-    if (bytes <= keptBytes) kept.push(one);
+    if (bytes <= keptBytes) kept.push({ ...one, digest });
   }
   return { digest: digestOfLines(lines), skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
 }
@@ -179,12 +181,13 @@ function inOneLine(path: string): string {
 
 /** Files that cannot be inspected are held: an attacker could make them so. */
 async function inspectOrBlock(
-  files: readonly InspectedFile[],
+  files: readonly DigestedFile[],
   notes: readonly Finding[],
+  known?: KnownInspections,
   pause?: () => Promise<void>,
 ): Promise<Inspection> {
   try {
-    const { verdict, findings, reach } = await inspectSkill(files, pause);
+    const { verdict, findings, reach } = await inspectSkill(files, known, pause);
     return {
       verdict: verdict === 'info' && notes.length > 0 ? 'warn' : verdict,
       findings: [...findings, ...notes],

@@ -38,7 +38,7 @@ export class InspectedSkills {
     if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
       return { entry: before, listing };
     const read = () => files.read(skill);
-    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged, pause);
+    const { isPresent, ...found } = await inspectFiles(read, this.#inspections, judged, pause);
     const { digest, skillDigest, inspection } = found;
     // The stamp belongs to the files on disk.
     const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };

@@ -4,6 +4,8 @@ import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { userCacheDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { type CachePart, cacheProblems, createCache } from '../../core/store/cache.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
+import type { FileResult } from './inspect/inspect-file.ts';
+import type { FileResults } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/rule.ts';
 import { RULE_SET } from './inspect/rule-set.ts';
 
@@ -17,8 +19,8 @@ export interface InspectionEntry {
   readonly verdict: Inspection['verdict'];
 }
 
-/** This user's inspections by digest and rule set, and the folders of skills. Any may be lost at any time. */
-export interface Inspections {
+/** This user's inspections by digest and rule set, of skills and of files, and folders. Any may be lost at any time. */
+export interface Inspections extends FileResults {
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
   /** Paths that another process found to be blocked since the last call. */
@@ -41,6 +43,7 @@ const TABLES = 6;
 const RULES: number = RULE_SET * 1000 + TABLES;
 /** With more skills the file is emptied; skills that still exist are inspected again. */
 const MAX_SKILLS = 100_000;
+const MAX_RESULTS = 1_000_000;
 
 const INSPECTIONS: CachePart = {
   name: 'inspection',
@@ -52,6 +55,9 @@ const INSPECTIONS: CachePart = {
     CREATE TABLE inspection_place (
       place TEXT, rules INTEGER, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL,
       PRIMARY KEY (place, rules)
+    ) WITHOUT ROWID;
+    CREATE TABLE inspection_file (
+      file TEXT, rules INTEGER, result TEXT NOT NULL, PRIMARY KEY (file, rules)
     ) WITHOUT ROWID;
     CREATE INDEX inspection_blocked ON inspection_place (rules) WHERE verdict = 'block';`,
 };
@@ -69,6 +75,8 @@ export function openInspections(file: string | undefined): Inspections {
   const inspections = new Map<string, Inspection>();
   /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
+  /** Of single files, by their key; not yet in the file. */
+  let results = new Map<string, FileResult>();
   /** Of skills whose files are read now: they are asked for often, also when no file can be kept. */
   const recent = new RecentMap<string, ReadonlyMap<string, string>>(MAX_RECENT);
   /** SQLite changes it with each write of another connection. */
@@ -78,14 +86,14 @@ export function openInspections(file: string | undefined): Inspections {
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    const rows = waiting;
-    waiting = [];
-    if (rows.length === 0) return;
+    const [rows, files] = [waiting, results];
+    [waiting, results] = [[], new Map()];
+    if (rows.length === 0 && files.size === 0) return;
     cache.use((database) => {
       database.transaction(() => {
         if (isFirst) emptyWhenFull(database);
         isFirst = false;
-        write(database, rows);
+        write(database, rows, files);
       });
     });
   };
@@ -133,6 +141,21 @@ export function openInspections(file: string | undefined): Inspections {
       if (files) recent.set(digest, files);
       return files;
     },
+    resultsOf(keys) {
+      const known = new Map<string, FileResult>();
+      for (const key of keys) {
+        const result = results.get(key);
+        if (result) known.set(key, result);
+      }
+      const missing = JSON.stringify(keys.filter((key) => !known.has(key)));
+      const rows = cache.useIfThere((database) => database.prepare<FileRow>(SELECT_FILES).all(missing));
+      for (const { file, result } of rows ?? []) known.set(file, JSON.parse(result));
+      return known;
+    },
+    keepResult(key, result) {
+      results.set(key, result);
+      timer ??= setTimeout(flush, FLUSH_MS).unref();
+    },
     hasBlocked: () => [...entries.values()].some((entry) => entry?.verdict === 'block'),
     keep(path, entry, inspection, files = new Map()) {
       entries.set(path, entry);
@@ -165,6 +188,11 @@ function versionNow(database: SqliteDatabase): number | undefined {
   return database.prepare<{ data_version: number }>('PRAGMA data_version').get()?.data_version;
 }
 
+interface FileRow {
+  readonly file: string;
+  readonly result: string;
+}
+
 interface Kept {
   readonly path: string;
   readonly entry: InspectionEntry;
@@ -178,6 +206,9 @@ const FLUSH_MS = 50;
 
 const SELECT = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
   FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
+
+const SELECT_FILES = `SELECT file, result
+  FROM json_each(?) JOIN inspection_file ON file = json_each.value AND rules = ${RULES}`;
 
 const SELECT_BLOCKED = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
   FROM inspection_place WHERE rules = ${RULES} AND verdict = 'block'`;
@@ -197,9 +228,12 @@ function readFiles(database: SqliteDatabase, digest: string): ReadonlyMap<string
 function emptyWhenFull(database: SqliteDatabase): void {
   const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
   if (n > MAX_SKILLS) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
+  const { results = 0 } =
+    database.prepare<{ results: number }>('SELECT count(*) AS results FROM inspection_file').get() ?? {};
+  if (results > MAX_RESULTS) database.exec('DELETE FROM inspection_file');
 }
 
-function write(database: SqliteDatabase, rows: readonly Kept[]): void {
+function write(database: SqliteDatabase, rows: readonly Kept[], files: ReadonlyMap<string, FileResult>): void {
   const inspected = database.prepare(
     `INSERT OR REPLACE INTO inspection (digest, rules, verdict, findings, files) VALUES (?, ${RULES}, ?, ?, ?)`,
   );
@@ -212,4 +246,8 @@ function write(database: SqliteDatabase, rows: readonly Kept[]): void {
     inspected.run(digest, inspection.verdict, JSON.stringify({ findings, reach }), JSON.stringify([...files]));
     entries.run(path, skillDigest, stamp, digest, verdict);
   }
+  const results = database.prepare(
+    `INSERT OR REPLACE INTO inspection_file (file, rules, result) VALUES (?, ${RULES}, ?)`,
+  );
+  for (const [key, result] of files) results.run(key, JSON.stringify(result));
 }

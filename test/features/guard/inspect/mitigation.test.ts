@@ -19,7 +19,7 @@ const levelOf = async (text: string, path = 'SKILL.md') =>
   (await inspectSkill([{ path, bytes: Buffer.from(text) }])).verdict;
 
 describe.each(
-  RULES.filter((rule) => !('find' in rule)).flatMap(({ id, level }) =>
+  RULES.filter((rule) => !('find' in rule) && rule.id !== 'permission-wider-than-use').flatMap(({ id, level }) =>
     samplesOf(id).hits.map((sample) => [id, level, sample] as const),
   ),
 )('%s stays a %s whatever words stand near it: %j', (id, level, sample) => {

@@ -2,12 +2,13 @@
 export function* rawLines(
   text: string,
 ): Generator<{ readonly raw: string; readonly line: number; readonly start: number }> {
-  let line = 0;
-  for (const { 0: whole, 1: raw = '', index } of text.matchAll(/([^\r\n]*)(?:\r\n|\n|\r|$)/g)) {
-    // Behind the last line end.
-    if (whole === '') return;
-    line++;
-    yield { raw, line, start: index };
+  let [feed, carriage] = [-1, -1];
+  for (let [start, line, next] = [0, 1, 0]; start < text.length; line++, start = next) {
+    feed = nextAt(text, '\n', start, feed);
+    carriage = nextAt(text, '\r', start, carriage);
+    const end = Math.min(feed, carriage);
+    next = carriage + 1 === feed ? feed + 1 : end + 1;
+    yield { raw: text.slice(start, end), line, start };
   }
 }
 
@@ -20,4 +21,13 @@ export function countWhile<T>(sorted: readonly T[], holds: (item: T) => boolean)
     else high = middle;
   }
   return low;
+}
+
+// --- internal ---
+
+/** `known`: found before. Behind the text when there is none. */
+function nextAt(text: string, char: string, from: number, known: number): number {
+  if (known >= from) return known;
+  const found = text.indexOf(char, from);
+  return found === -1 ? text.length : found;
 }

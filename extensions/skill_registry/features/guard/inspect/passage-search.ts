@@ -12,27 +12,27 @@ export interface PassageSearch {
 /** One walk over a text finds where each expression (no flags, lower case) may match; it is tried only there. */
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
   const known = new Map<RegExp, Known>();
-  const table = createStartTable();
+  const bySource = new Map<string, Known>();
+  const starts: KnownStarts = new Map();
   for (const expression of expressions) {
-    const starts = startsOf(expression.source);
-    for (const start of starts ?? []) table.add(start, known.size);
-    known.set(expression, {
-      index: starts && known.size,
-      search: new RegExp(expression.source, starts ? 'y' : 'g'),
-    });
+    const { source } = expression;
+    const one = bySource.get(source) ?? knownOf(source, bySource.size, starts);
+    bySource.set(source, one);
+    known.set(expression, one);
   }
+  const offsetsIn = createStartSearch(starts, bySource.size);
   return (text) => {
-    const offsets = table.offsetsIn(text);
+    const offsets = offsetsIn(text);
+    const found: (readonly Span[])[] = [];
     return {
       mayHave(expression) {
-        const index = known.get(expression)?.index;
-        return index === undefined || offsets[index] !== undefined;
+        const { index, tellsStart } = known.get(expression) as Known;
+        return !tellsStart || offsets[index] !== undefined;
       },
       spans(expression) {
-        const { index, search } = known.get(expression) as Known;
-        return index === undefined
-          ? matchesOf(text, search).map(({ 0: { length }, index: start }) => ({ start, end: start + length }))
-          : spansAt(text, search, offsets[index] ?? []);
+        const { index, tellsStart, search } = known.get(expression) as Known;
+        found[index] ??= tellsStart ? spansAt(text, search, offsets[index] ?? []) : spansIn(text, search);
+        return found[index] as readonly Span[];
       },
     };
   };
@@ -67,9 +67,23 @@ export function* matchesIn(
 // --- internal ---
 
 interface Known {
-  /** Undefined when the expression does not tell how a match begins. */
-  readonly index: number | undefined;
+  readonly index: number;
+  /** Whether the expression tells how a match begins. */
+  readonly tellsStart: boolean;
   readonly search: RegExp;
+}
+
+/** By their characters, the indexes of the expressions that begin with it. */
+type KnownStarts = Map<string, Start & { readonly indexes: Set<number> }>;
+
+function knownOf(source: string, index: number, all: KnownStarts): Known {
+  const starts = startsOf(source);
+  for (const start of starts ?? []) {
+    const key = `${start.atWord} ${start.text}`;
+    if (!all.has(key)) all.set(key, { ...start, indexes: new Set() });
+    all.get(key)?.indexes.add(index);
+  }
+  return { index, tellsStart: starts !== undefined, search: new RegExp(source, starts ? 'y' : 'g') };
 }
 
 const ENDS = /[.!?;](?=\s)|[。！？](?=.)|\n/;
@@ -100,60 +114,98 @@ function firstAt(list: readonly Span[], offset: number): number {
   return countWhile(list, ({ start }) => start < offset);
 }
 
-interface KnownStart extends Start {
-  /** Of the expressions that begin with it. */
-  readonly indexes: number[];
+/** For each index the offsets of its starts in order; undefined for none. */
+type Offsets = readonly (readonly number[] | undefined)[];
+
+/** Nodes of a tree of all starts: 0 is none, and these are its roots for places inside a word and for others. */
+const IN_WORD = 1;
+const AT_WORD = 2;
+/** Columns of a node, by character: none, white space, four for all beyond ASCII, `a-z0-9_`, and others of starts. */
+const BLANK = 1;
+const BEYOND = 2;
+const FIRST_OF_WORDS = 6;
+const OTHERS = FIRST_OF_WORDS + 37;
+/** They are some more: 16,000. */
+const NODES = 20_000;
+const WHITE_SPACE =
+  '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+
+function columnsOf(starts: KnownStarts) {
+  const columns = new Uint8Array(65_536);
+  for (let code = 128; code < columns.length; code++) columns[code] = BEYOND + (code % 4);
+  for (const char of WHITE_SPACE) columns[char.charCodeAt(0)] = BLANK;
+  for (const [at, char] of [...'abcdefghijklmnopqrstuvwxyz0123456789_'].entries())
+    columns[char.charCodeAt(0)] = FIRST_OF_WORDS + at;
+  let width = OTHERS;
+  for (const { text } of starts.values()) {
+    for (let at = 0; at < text.length; at++) columns[text.charCodeAt(at)] ||= width++;
+  }
+  return { columns, width };
 }
 
-/** ASCII; the first also means all other characters. */
-const WIDTH = 128;
-
-function createStartTable() {
-  const starts = new Map<string, KnownStart>();
-  /** By the first two characters. */
-  const byPair: (readonly KnownStart[])[] = new Array(WIDTH * WIDTH);
-  return {
-    add({ text, atWord }: Start, index: number): void {
-      const key = `${atWord} ${text}`;
-      const known = starts.get(key) ?? { text, atWord, indexes: [] };
-      known.indexes.push(index);
-      if (starts.has(key)) return;
-      starts.set(key, known);
-      const first = columnOf(text.charCodeAt(0)) * WIDTH;
-      const seconds =
-        text.length > 1 ? [columnOf(text.charCodeAt(1))] : Array.from({ length: WIDTH }, (_, code) => code);
-      for (const second of seconds) byPair[first + second] = [...(byPair[first + second] ?? []), known];
-    },
-    /** For each index, the offsets of its starts in order; undefined for none. */
-    offsetsIn(text: string): readonly (readonly number[] | undefined)[] {
-      const found: (number[] | undefined)[] = [];
-      let isInWord = false;
-      let code = columnOf(text.charCodeAt(0));
-      for (let at = 0; at < text.length; at++) {
-        const next = columnOf(text.charCodeAt(at + 1));
-        for (const start of byPair[code * WIDTH + next] ?? []) {
-          if ((start.atWord && isInWord) || !text.startsWith(start.text, at)) continue;
-          for (const index of start.indexes) {
-            const offsets = found[index];
-            if (!offsets) found[index] = [at];
-            else if (offsets[offsets.length - 1] !== at) offsets.push(at);
-          }
-        }
-        isInWord = isWord(code);
-        code = next;
+function createStartSearch(starts: KnownStarts, indexes: number): (text: string) => Offsets {
+  const { columns, width } = columnsOf(starts);
+  let nodes = new Uint16Array(NODES * width);
+  const endingAt: (number[] | undefined)[] = [undefined, undefined, undefined];
+  for (const start of starts.values()) {
+    for (const root of start.atWord ? [AT_WORD] : [IN_WORD, AT_WORD]) {
+      let node = root;
+      for (let at = 0; at < start.text.length; at++) {
+        const place = node * width + (columns[start.text.charCodeAt(at)] as number);
+        nodes[place] ||= endingAt.push(undefined) - 1;
+        node = nodes[place] as number;
+        if ((node + 1) * width < nodes.length) continue;
+        const more = new Uint16Array(2 * nodes.length);
+        more.set(nodes);
+        nodes = more;
       }
-      return found;
-    },
-  };
+      endingAt[node] = [...(endingAt[node] ?? []), ...start.indexes];
+    }
+  }
+  return (text) => searchTree({ nodes, width, endingAt }, text, columns, new Array(indexes).fill(undefined));
 }
 
-/** 0 also for NaN, behind the end. */
-function columnOf(code: number): number {
-  return code < WIDTH ? code : 0;
+interface StartTree {
+  /** For each node and column the next node. */
+  readonly nodes: Uint16Array;
+  readonly width: number;
+  /** By node, the indexes of expressions. */
+  readonly endingAt: readonly (readonly number[] | undefined)[];
 }
 
-function isWord(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95;
+/** Looks at one character after another only as far as a start goes on. */
+function searchTree(
+  { nodes, width, endingAt }: StartTree,
+  text: string,
+  columns: Uint8Array,
+  found: (number[] | undefined)[],
+): Offsets {
+  const written = new Uint8Array(text.length + 1);
+  for (let at = 0; at < text.length; at++) written[at] = columns[text.charCodeAt(at)] as number;
+  let root = AT_WORD * width;
+  for (let at = 0; at < text.length; at++) {
+    const column = written[at] as number;
+    let node = nodes[root + column] as number;
+    root = (column >= FIRST_OF_WORDS && column < OTHERS ? IN_WORD : AT_WORD) * width;
+    for (let ahead = at + 1; node !== 0; ahead++) {
+      const ending = endingAt[node];
+      if (ending) noteStart(ending, at, found);
+      node = nodes[node * width + (written[ahead] as number)] as number;
+    }
+  }
+  return found;
+}
+
+function noteStart(indexes: readonly number[], at: number, found: (number[] | undefined)[]): void {
+  for (const index of indexes) {
+    const offsets = found[index];
+    if (!offsets) found[index] = [at];
+    else if (offsets[offsets.length - 1] !== at) offsets.push(at);
+  }
+}
+
+function spansIn(text: string, search: RegExp): readonly Span[] {
+  return matchesOf(text, search).map(({ 0: { length }, index: start }) => ({ start, end: start + length }));
 }
 
 function spansAt(text: string, sticky: RegExp, offsets: readonly number[]): readonly Span[] {

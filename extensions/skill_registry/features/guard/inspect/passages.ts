@@ -29,7 +29,7 @@ export function* passagesOf(text: string, prose: boolean): Generator<Passage | u
         yield undefined;
         unbroken = 0;
       }
-      const [, mark, info] = (prose && FENCE.exec(part)) || [];
+      const [, mark, info] = (prose && /```|~~~/.test(part) && FENCE.exec(part)) || [];
       // A fence with a language opens a block and never closes one.
       if (mark !== undefined && (fence === '' || (mark.startsWith(fence) && info === '')))
         fence = fence === '' ? mark : '';
@@ -71,7 +71,9 @@ const OPENS_BLOCK = /^\s*(?:[-*+#|]|\d{1,9}[.)]|>?\s*$)/;
 function headingsWith(headings: readonly string[], line: string): readonly string[] {
   const [, marks = '', title = ''] = /^(#{1,6})\s(.{0,200})/.exec(line) ?? [];
   if (marks === '') return headings;
-  return [...Array.from({ length: marks.length - 1 }, (_, at) => headings[at] ?? ''), title.toLowerCase()];
+  const above = headings.slice(0, marks.length - 1);
+  while (above.length < marks.length - 1) above.push('');
+  return [...above, title.toLowerCase()];
 }
 
 function tailOf(lines: readonly Line[]): Line[] {
@@ -86,12 +88,12 @@ function tailOf(lines: readonly Line[]): Line[] {
 
 function passageOf(lines: readonly Line[]): Passage {
   const placed: { readonly start: number; readonly line: Line }[] = [];
-  let shown = '';
-  // Kept beside it: `shown.endsWith` copies the whole text.
-  let end = '';
+  const parts: string[] = [];
+  let [length, breaks] = [0, 0];
   const add = (part: string): void => {
-    shown += part;
-    end = (end + part).slice(-2);
+    parts.push(part);
+    length += part.length;
+    breaks = part === '\n' ? breaks + 1 : part === '' ? breaks : 0;
   };
   let isContinued = false;
   let wasCode = true;
@@ -99,17 +101,18 @@ function passageOf(lines: readonly Line[]): Passage {
     const { words, isCode, opens } = line;
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
-      if (end !== '\n\n') add('\n');
+      if (breaks < 2) add('\n');
       isContinued = false;
       continue;
     }
-    if (shown !== '') add(flows ? ' ' : '\n');
-    placed.push({ start: shown.length, line });
+    if (length > 0) add(flows ? ' ' : '\n');
+    placed.push({ start: length, line });
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
     // A line that has only the sign of continuation becomes an empty line.
     add(isContinued ? words.replace(/[\\`]$/, '') : words);
     wasCode = isCode;
   }
+  const shown = parts.join('');
   const lineOf = (offset: number): Line | undefined =>
     placed[countWhile(placed, ({ start }) => start <= offset) - 1]?.line;
   return {
@@ -130,24 +133,26 @@ function lowerCase(text: string): string {
 const MARKS = /^(?:[>#]+|[*+-]+(?=\s|$)|\d{1,9}[.)](?=\s)|\s)+/;
 
 function plainProse(raw: string): string {
-  return unsplit(
-    folded(raw)
-      .replace(MARKS, '')
-      .replace(/[*`]+|__/g, ''),
-  );
+  const line = folded(raw);
+  const words = /^[>#*+\d\s-]/.test(line) ? line.replace(MARKS, '') : line;
+  return unsplit(/[*`_]/.test(words) ? words.replace(/[*`]+|__/g, '') : words);
 }
 
 function plainCode(raw: string): string {
-  return unsplit(folded(raw).replace(/^(?:[>\s]*)(?:\$|%|PS [^>]{0,80}>|PS>) /, ''));
+  const line = folded(raw);
+  return unsplit(/^[>\s$%P]/.test(line) ? line.replace(/^(?:[>\s]*)(?:\$|%|PS [^>]{0,80}>|PS>) /, '') : line);
 }
 
 /** Removes what a shell or a program removes: empty quotes, quotes inside a word, `${IFS}`, `+` between texts. */
 function unsplit(line: string): string {
   if (!/['"$]/.test(line)) return line;
-  return line
-    .replace(/\$\{?IFS\}?(?:\$\d)?/g, ' ')
-    .replace(/(['"])\s{0,3}\+\s{0,3}\1/g, '')
-    .replace(/(?<=\w)(?:''|""|(['"])(\w{1,20})\1(?=\w))/g, (_, _quote, inner: string | undefined) => inner ?? '');
+  const spaced = line.includes('$') ? line.replace(/\$\{?IFS\}?(?:\$\d)?/g, ' ') : line;
+  const added = spaced.includes('+') ? spaced.replace(/(['"])\s{0,3}\+\s{0,3}\1/g, '') : spaced;
+  // The quote comes first, because it is searched faster than what stands before it.
+  return added.replace(
+    /(['"])(?<=\w\1)(?:\1|(\w{1,20})\1(?=\w))/g,
+    (_, _quote, inner: string | undefined) => inner ?? '',
+  );
 }
 
 const ASSIGNS =

@@ -5,52 +5,70 @@ import type { PassageSearch } from './passage-search.ts';
 import type { ClassifiedFile, Passage, Reached } from './rule.ts';
 import { ENVIRONMENT, INSTALLS, PROGRAMS, re, SECRET_STORE } from './rules/words.ts';
 
-/** Said by programs and fenced blocks, not by prose. A host in a comment is none. */
-export function createReach() {
+/** What one file says: in a program or in fenced blocks, not in prose. A host in a comment is none. */
+export function createReach(file: ClassifiedFile) {
   const found = new Map<string, Reached>();
-  const lines = new Map<ClassifiedFile, readonly string[]>();
-  const add = (kind: Reached['kind'], words: string, file: string, line: number): void => {
-    const what = /[^ -~]|.{30}/.test(words) ? oneLine(withoutKeys(words.slice(0, 500)), 120) : words;
-    const key = `${kind} ${what}`;
-    if (!found.has(key)) found.set(key, { kind, what, file, line });
+  const lines = FOLDED.test(file.text) ? file.text.split(/\r\n|\n|\r/) : [];
+  const add = (kind: Reached['kind'], words: string, line: number): void => {
+    const what = inOneLine(words);
+    const key = keyOf({ kind, what });
+    if (!found.has(key)) found.set(key, { kind, what, file: file.path, line });
   };
   return {
-    addPassage(file: ClassifiedFile, { shown, ...passage }: Passage, search: PassageSearch): void {
-      if (!lines.has(file)) lines.set(file, FOLDED.test(file.text) ? file.text.split(/\r\n|\n|\r/) : []);
+    addPassage({ shown, ...passage }: Passage, search: PassageSearch): void {
       for (const [kind, match, what] of REACHES) {
         for (const { start, end } of search.spans(match)) {
           if (!passage.isCodeAt(start)) continue;
           const before = shown.slice(Math.max(shown.lastIndexOf('\n', start - 1) + 1, start - AROUND), start);
           const after = shown.slice(end, end + AROUND);
           const line = passage.lineAt(start);
-          const around = { file, shown, before, after, written: lines.get(file)?.[line - 1] };
-          const named = what(shown.slice(start, end), around);
+          const named = what(shown.slice(start, end), { file, shown, before, after, written: lines[line - 1] });
           const isWritten = what === outside && (WRITES.test(before) || OPENS_TO_WRITE.test(after));
-          if (named !== undefined) add(isWritten ? 'writes' : kind, named, file.path, line);
+          if (named !== undefined) add(isWritten ? 'writes' : kind, named, line);
         }
       }
     },
-    addFound({ path }: ClassifiedFile, rule: string, line: number, words: string): void {
-      if (rule.startsWith('fetch-')) add('runs', 'what it downloads', path, line);
+    addFound(rule: string, line: number, words: string): void {
+      if (rule.startsWith('fetch-')) add('runs', 'what it downloads', line);
       const other = { 'runs-later': 'what runs later', 'changes-agent-memory': 'what agents obey' }[rule];
-      if (other !== undefined) add('persists', PLACE.exec(words)?.[0] ?? other, path, line);
+      if (other !== undefined) add('persists', PLACE.exec(words)?.[0] ?? other, line);
     },
     all: (): readonly Reached[] => [...found.values()],
-    /** By kind; of each at most 100, then an entry that counts the others. */
-    list(files: readonly ClassifiedFile[]): readonly Reached[] {
-      for (const { path, script } of files) if (script) add('runs', path, path, 1);
-      return REACH_KINDS.flatMap((kind) => {
-        const all = [...found.values()].filter((one) => one.kind === kind);
-        const next = all[MOST];
-        return next ? [...all.slice(0, MOST), { ...next, what: `${all.length - MOST} more` }] : all;
-      });
-    },
   };
+}
+
+/** Of all files, by kind; of each the first, and at most 100, then an entry that counts the others. */
+export function listReach(reached: readonly Reached[], files: readonly ClassifiedFile[]): readonly Reached[] {
+  const scripts = files.filter(({ script }) => script);
+  const found = firstOfEach([
+    ...reached,
+    ...scripts.map(({ path }) => ({ kind: 'runs' as const, what: inOneLine(path), file: path, line: 1 })),
+  ]);
+  return REACH_KINDS.flatMap((kind) => {
+    const all = found.filter((one) => one.kind === kind);
+    const next = all[MOST];
+    return next ? [...all.slice(0, MOST), { ...next, what: `${all.length - MOST} more` }] : all;
+  });
+}
+
+export function firstOfEach(reached: readonly Reached[]): readonly Reached[] {
+  const found = new Map<string, Reached>();
+  for (const one of reached) if (!found.has(keyOf(one))) found.set(keyOf(one), one);
+  return [...found.values()];
 }
 
 // --- internal ---
 
 const MOST = 100;
+
+function keyOf({ kind, what }: Pick<Reached, 'kind' | 'what'>): string {
+  return `${kind} ${what}`;
+}
+
+function inOneLine(words: string): string {
+  return /[^ -~]|.{30}/.test(words) ? oneLine(withoutKeys(words.slice(0, 500)), 120) : words;
+}
+
 const AROUND = 160;
 
 interface Around {

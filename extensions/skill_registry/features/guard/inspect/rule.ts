@@ -4,12 +4,16 @@ import type { Folded } from './fold.ts';
 /** Each has one of these. */
 export interface Rule extends InspectionRule {
   readonly patterns?: readonly Pattern[];
-  /** `undefined` between steps is a break: a step takes a few milliseconds at most. */
-  readonly find?: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
+  /** `undefined` between steps is a break: a step takes a few milliseconds at most. `path` has no folders. */
+  readonly find?: (file: ClassifiedFile) => Iterable<Match | undefined>;
   /** Found where rules of both kinds, by their ids, match at most six lines from each other. */
   readonly near?: readonly [RegExp, RegExp];
-  /** What it finds in all files together, and in what they reach. */
-  readonly whole?: (skill: readonly ClassifiedFile[], reach: readonly Reached[]) => Iterable<FileMatch | undefined>;
+  /** What it finds in all files together, and in what they reach: asked again when any of them has changed. */
+  readonly whole?: (
+    skill: readonly ClassifiedFile[],
+    reach: readonly Reached[],
+    findings: readonly Finding[],
+  ) => Iterable<FileMatch | undefined>;
 }
 
 /** Expressions are for folded text in lower case, have no flags, and take linear time. */
@@ -67,7 +71,8 @@ export interface ClassifiedFile {
   readonly bytes: Uint8Array;
   /** Empty for a binary file. */
   readonly text: string;
-  readonly folded: Folded | undefined;
+  /** While it is judged alone. */
+  readonly folded?: Folded | undefined;
 }
 
 /**

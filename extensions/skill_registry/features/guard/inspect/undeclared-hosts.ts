@@ -1,4 +1,5 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
+import type { Finding } from '../../../core/skill/guard.ts';
 import type { ClassifiedFile, FileMatch, Reached } from './rule.ts';
 import { NEGATED, re, SECRET_STORE, SEND } from './rules/words.ts';
 
@@ -6,13 +7,14 @@ import { NEGATED, re, SECRET_STORE, SEND } from './rules/words.ts';
 export function* undeclaredHosts(
   skill: readonly ClassifiedFile[],
   reach: readonly Reached[],
+  findings: readonly Finding[],
 ): Iterable<FileMatch | undefined> {
   const sends = reach.filter(({ kind }) => kind === 'sends');
   const texts = skill.filter(({ prose }) => prose);
-  const all = reach.map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
-  const readsMany = all.filter((one) => /^reads \w+$/.test(one)).length > 5;
-  const isMade = skill.some(({ folded }) => folded?.assembled.length);
-  if (sends.length === 0 || texts.length === 0 || !(readsMany || isMade || all.some((one) => HARM.test(one)))) return;
+  const facts = reach.map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
+  const readsMany = facts.filter((one) => /^reads \w+$/.test(one)).length > 5;
+  const isMade = findings.some(({ rule }) => rule === 'assembled-text');
+  if (sends.length === 0 || texts.length === 0 || !(readsMany || isMade || facts.some((one) => HARM.test(one)))) return;
   const named = new Set(KNOWN);
   for (const { text } of texts) {
     for (const [host] of matchesOf(text, HOSTS)) {

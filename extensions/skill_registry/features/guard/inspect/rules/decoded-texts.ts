@@ -24,17 +24,18 @@ export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | un
 
 const PART = 8000;
 
-/** A whole run, tried where one begins. */
-const BASE64 = /(?<![\w+/-])[\w+/-]{20,}={0,2}(?![\w+/=-])/g;
+/** Base64, in the alphabet of addresses as well. */
+const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w+/-]/.test(String.fromCharCode(code))));
+const LEAST = 20;
 const HEX = /(?<![\w])(?:0x)?(?:[0-9a-fA-F]{2}){12,}(?![\w])/g;
-/** Lists of characters by number, with the base of the numbers. */
-const ESCAPES: readonly (readonly [RegExp, number])[] = [
-  [/(?:\\x[0-9a-fA-F]{2}){8,}/g, 16],
-  [/(?:\\u00[0-9a-fA-F]{2}){8,}/g, 16],
-  [/(?:\\[0-7]{3}){8,}/g, 8],
-  [/(?:%[0-9a-fA-F]{2}){8,}/g, 16],
-  [/(?:\b\d{2,3}\b[\s,]{1,3}){11,}\d{2,3}\b/g, 10],
-  [/(?:\b0x[0-9a-fA-F]{2}\b[\s,]{1,3}){11,}0x[0-9a-fA-F]{2}\b/g, 16],
+/** Lists of characters by number, with the base of the numbers. A list has its mark. */
+const ESCAPES: readonly { readonly mark: string; readonly pattern: RegExp; readonly base: number }[] = [
+  { mark: '\\x', pattern: /(?:\\x[0-9a-fA-F]{2}){8,}/g, base: 16 },
+  { mark: '\\u00', pattern: /(?:\\u00[0-9a-fA-F]{2}){8,}/g, base: 16 },
+  { mark: '\\', pattern: /(?:\\[0-7]{3}){8,}/g, base: 8 },
+  { mark: '%', pattern: /(?:%[0-9a-fA-F]{2}){8,}/g, base: 16 },
+  { mark: '', pattern: /(?:\b\d{2,3}\b[\s,]{1,3}){11,}\d{2,3}\b/g, base: 10 },
+  { mark: '0x', pattern: /(?:\b0x[0-9a-fA-F]{2}\b[\s,]{1,3}){11,}0x[0-9a-fA-F]{2}\b/g, base: 16 },
 ];
 const QUOTED = /["'][^"'\n]{12,400}["']/g;
 
@@ -51,25 +52,46 @@ interface Encoded {
 }
 
 function* encodedIn(part: string): Generator<Encoded> {
-  for (const { 0: written, index: at } of matchesOf(part, BASE64)) {
-    if (/^[a-zA-Z_-]*$|^[0-9a-f]+$/.test(written)) continue;
-    const bytes = Buffer.from(written, 'base64');
+  const runs = [...longRuns(part)];
+  for (const { run, at } of runs) {
+    const [marks = ''] = /^={0,3}/.exec(part.slice(at + run.length, at + run.length + 3)) ?? [];
+    if (marks.length === 3 || /^[a-zA-Z_-]*$|^[0-9a-f]+$/.test(run + marks)) continue;
+    const bytes = Buffer.from(run, 'base64');
     // Commands of PowerShell are encoded as UTF-16.
-    yield { written, decoded: bytes.toString(bytes[1] === 0 ? 'utf16le' : 'latin1'), at };
+    yield { written: run + marks, decoded: bytes.toString(bytes[1] === 0 ? 'utf16le' : 'latin1'), at };
   }
-  for (const { 0: written, index: at } of matchesOf(part, HEX)) {
-    yield { written, decoded: Buffer.from(written.replace(/^0x/, ''), 'hex').toString('latin1'), at };
+  for (const { run, at: start } of runs) {
+    for (const { 0: written, index } of matchesOf(run, HEX)) {
+      const decoded = Buffer.from(written.replace(/^0x/, ''), 'hex').toString('latin1');
+      yield { written, decoded, at: start + index };
+    }
   }
-  for (const [pattern, base] of ESCAPES) {
+  for (const { mark, pattern, base } of ESCAPES) {
+    if (!part.includes(mark)) continue;
     for (const { 0: written, index: at } of matchesOf(part, pattern)) {
       const codes = written.split(/\\x|\\u00|\\|%|[\s,]+/).filter((code) => code !== '');
       const decoded = codes.map((code) => String.fromCharCode(Number.parseInt(code, base))).join('');
       yield { written, decoded, at };
     }
   }
-  if (!/hs\/|hsab|lruc|tegw/.test(part)) return;
+  if (!['hs/', 'hsab', 'lruc', 'tegw'].some((word) => part.includes(word))) return;
   for (const { 0: written, index: at } of matchesOf(part, QUOTED)) {
     yield { written, decoded: [...written].reverse().join(''), at };
+  }
+}
+
+/** Whole runs of at least 20 characters of base64, in which those of HEX are, too. */
+function* longRuns(text: string): Generator<{ readonly run: string; readonly at: number }> {
+  for (let end = LEAST; end <= text.length; ) {
+    let at = end;
+    while (at > end - LEAST && IN_RUN[text.charCodeAt(at - 1)] === 1) at--;
+    if (at > end - LEAST) {
+      end = at + LEAST;
+      continue;
+    }
+    while (IN_RUN[text.charCodeAt(end)] === 1) end++;
+    yield { run: text.slice(at, end), at };
+    end += LEAST;
   }
 }
 

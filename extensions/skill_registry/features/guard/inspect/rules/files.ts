@@ -2,7 +2,7 @@ import { hiddenCharacters, tagText } from '../../../../../../lib/text/index.ts';
 import { splitFrontmatter } from '../../../../core/skill/frontmatter.ts';
 import { isSkillFileName } from '../../../../core/sources/walk/names.ts';
 import { rawLines } from '../lines.ts';
-import type { ClassifiedFile, Match, Rule } from '../rule.ts';
+import type { ClassifiedFile, FileMatch, Match, Rule } from '../rule.ts';
 
 export const SEARCHED_BYTES: number = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export const FILES: readonly Rule[] = [
     message: 'Characters that cannot be seen, or that turn the text around them',
     why: 'What a person reads is not what a model reads.',
     mend: 'Remove them.',
-    find: (file) => matchesInParts(file, NO_ASCII, hiddenOnes),
+    find: (file) => matchesInParts(file, MAY_HIDE, hiddenOnes),
   },
   {
     id: 'look-alike-letters',
@@ -68,7 +68,7 @@ export const FILES: readonly Rule[] = [
     message: 'Asks permission for every command, and uses none',
     why: 'With the permission, whatever the model is led to run is run without a question.',
     mend: 'Name the commands that the skill uses: Bash(git log *).',
-    find: widePermission,
+    whole: (skill) => skill.flatMap((file) => [...widePermission(file, skill)]),
   },
 ];
 
@@ -126,14 +126,12 @@ function hiddenText(part: string): readonly string[] {
   return says.replace(/\s/g, '').length >= 8 ? [says] : [];
 }
 
-const NO_ASCII = /[^\t\n\r -~]/;
 /** Text from a web page always has a few: soft hyphens, marks at the beginning, zero-width spaces between words. */
 const MAY_HIDE = /[\p{Default_Ignorable_Code_Point}\p{Surrogate}]|(?![\t\n\r])\p{Cc}/u;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 
 /** Only the first one. */
 function hiddenOnes(part: string, line: number): readonly string[] {
-  if (!MAY_HIDE.test(part)) return [];
   for (const { char, at } of hiddenCharacters(part)) {
     if ((char === '\ufeff' && line === 1 && at === 0) || char === '\r') continue;
     const isInWord = char !== '\u00ad' && /\w/.test(part[at - 1] ?? '') && /\w/.test(part[at + 1] ?? '');
@@ -161,8 +159,8 @@ const WIDE =
 const USES_COMMANDS =
   /^\s{0,12}(?:```|~~~)|`[\w./-]{2,30} [^`]{1,200}`|\b(?:run|execute|command|cli|script|terminal|shell|bash|git|npm|python|curl|install)\b/im;
 
-function* widePermission({ path, text }: ClassifiedFile, skill: readonly ClassifiedFile[]): Generator<Match> {
-  if (!isSkillFileName(path)) return;
+function* widePermission({ path: file, text }: ClassifiedFile, skill: readonly ClassifiedFile[]): Generator<FileMatch> {
+  if (!isSkillFileName(file)) return;
   const { yaml, bodyOffset, yamlLine } = splitFrontmatter(text);
   if (yaml === undefined) return;
   const lines = yaml.slice(0, 64 * 1024).split('\n');
@@ -174,7 +172,7 @@ function* widePermission({ path, text }: ClassifiedFile, skill: readonly Classif
     .join('\n')
     .replace(/^[^:]*:/, '');
   if (!WIDE.test(value.slice(0, 4000))) return;
-  if (skill.some((file) => !file.prose && file.kind === 'text' && file.path !== path)) return;
+  if (skill.some((other) => !other.prose && other.kind === 'text' && other.path !== file)) return;
   if (USES_COMMANDS.test(text.slice(bodyOffset, bodyOffset + 200_000))) return;
-  yield { line: yamlLine + at, words: `allowed-tools: ${value.trim().replace(/\s+/g, ' ')}` };
+  yield { file, line: yamlLine + at, words: `allowed-tools: ${value.trim().replace(/\s+/g, ' ')}` };
 }
