@@ -87,7 +87,7 @@ const ANY: Prefix = { text: '', atWord: false, isOpen: false };
 const MAX_IN_CLASS = 12;
 /** Of one sequence, and of their characters. */
 const MOST = 20;
-const LONGEST = 9;
+const LONGEST = 6;
 
 const LOOKS = /\(\?<?[=!]/y;
 /** Characters without special meaning. A quantifier belongs to the last one alone. */

@@ -89,8 +89,9 @@ const BEGINS = new RegExp(MAY_BEGIN, 'gi');
 /** A fast test. */
 function mayBegin({ text, prose }: ClassifiedFile): boolean {
   return matchesOf(text, BEGINS).some(({ index }) => {
-    const [before, after] = [text.slice(Math.max(0, index - 500), index), text.slice(index, index + 500)];
-    const line = `${/[^\n]*$/.exec(before)}${/^[^\n]*/.exec(after)}`.toLowerCase();
+    const start = Math.max(index - 500, text.lastIndexOf('\n', index) + 1);
+    const end = text.indexOf('\n', index);
+    const line = text.slice(start, Math.min(index + 500, end === -1 ? text.length : end)).toLowerCase();
     return STEPS.some(({ from }) => from.test(line)) && !namesKept(line, prose, true).next().done;
   });
 }
