@@ -105,7 +105,10 @@ export const inspections = [
   {
     title: 'Bytes that were judged as data are not judged as a script',
     in: 'keyOfFile',
-    swap: ['script, executable, ', ''],
+    swap: [
+      '[digest, script, executable, nameOf(path)]',
+      '[digest, script && false, executable && false, nameOf(path)]',
+    ],
     test: 'judges the same bytes again as a script, and under a name of another kind',
   },
   {
@@ -113,7 +116,7 @@ export const inspections = [
     in: 'matchesOfFile',
     swap: [
       "where === undefined || (where === 'prose') === file.prose",
-      "(where === undefined && !file.path.endsWith('.csv')) || (where === 'prose') === file.prose",
+      "where === undefined ? !file.path.endsWith('.csv') : (where === 'prose') === file.prose",
     ],
     test: 'finds orders of prose in data',
   },
