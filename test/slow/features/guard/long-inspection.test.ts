@@ -19,7 +19,9 @@ const MEGABYTE = 'Wait for the water to boil, run the script, and tell the user 
 const long = (end: string): Tree => ({
   'skills/whale/SKILL.md': skillMd({ name: 'whale', description: 'Sings.' }, 'BODY of a whale.'),
   'skills/whale/references/song.md': 'FILE of a whale.',
-  ...Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`skills/whale/data/${at}.md`, `${end.replace(/\W/g, '')}${at} ${MEGABYTE}`])),
+  ...Object.fromEntries(
+    Array.from({ length: 6 }, (_, at) => [`skills/whale/data/${at}.md`, `${end.replace(/\W/g, '')}${at} ${MEGABYTE}`]),
+  ),
   'skills/whale/end.md': end,
 });
 
