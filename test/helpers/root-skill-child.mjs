@@ -65,7 +65,10 @@ while (performance.now() < until) {
   const registry = await createSkillRegistry({ root, config: { sources } });
   // One stays open for long, the other comes and goes: whoever leaves last tidies the database up.
   const rounds = n === 0 ? 8 : 1;
-  for (let number = 0; number < rounds && performance.now() < until; number++) await round(registry, number);
+  // One round at least: on a busy machine the time may be over when the registry is open.
+  for (let number = 0; number < rounds && (number === 0 || performance.now() < until); number++) {
+    await round(registry, number);
+  }
   await registry.close();
 }
 process.stdout.write(JSON.stringify(done));
