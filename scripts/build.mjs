@@ -17,8 +17,6 @@ import { build } from 'esbuild';
 import { vocabulary } from './vocabulary.mjs';
 
 const OWN_EXTENSIONS = readdirSync('extensions');
-/** Dependencies that `mcp` loads at each start, and every agent has its own: 110 files are a quarter of its time. */
-const BUNDLED = ['@modelcontextprotocol/server', 'zod'];
 const ASSETS = ['manifest.yaml', 'prompt.md', 'prompt.jinja2', 'assets'];
 
 if (process.argv.includes('--if-needed') && isUpToDate()) process.exit(0);
@@ -43,7 +41,7 @@ for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true }
 
 /**
  * Shared code lies once in dist/shared/, so each module has one state for all entries. One file per module would make
- * each command start 50 ms later. Packages stay imports; devDependencies and BUNDLED are bundled with their licences.
+ * each command start 50 ms later. Packages stay imports; devDependencies are bundled with their licences.
  */
 async function bundle() {
   const { exports, imports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(
@@ -68,10 +66,7 @@ async function bundle() {
     target: 'node20.19',
     charset: 'utf8',
     conditions: ['source'],
-    external: Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
-      (name) => !BUNDLED.includes(name),
-    ),
-    alias: { '@modelcontextprotocol/server/_shims': resolve('scripts/mcp-shims.mjs') },
+    external: Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
     metafile: true,
   };
   const { inputs } = (await build({ ...options, write: false })).metafile;
