@@ -83,7 +83,7 @@ it('a change looks first at what another tool has installed meanwhile: what is b
   const skills = { tea: { source: 'ada/teas', sourceType: 'github', computedHash: 'x' } };
   writeFileSync(join(root, 'skills-lock.json'), JSON.stringify({ version: 1, skills }));
   await write('SKILL.md', tea('Brews green tea.'));
-  expect(registry.snapshot().byId.get('tea')?.heldBecause).toContain('in notes.md:1');
+  expect(registry.snapshot().byId.get('tea')?.heldBecause).toContain(', notes.md:1)');
   await assertComplete();
 });
 

@@ -41,7 +41,7 @@ it('writes the other skills and then throws, when a program adds one that looks 
   expect(pot?.blocked).toBeUndefined();
   await expect(plan.apply(ADA)).rejects.toMatchObject({
     code: 'SKILL_BLOCKED',
-    message: expect.stringMatching(/^"tea" looks like an attack: \S+ in SKILL\.md:\d+\..* are written: pot\./),
+    message: expect.stringMatching(/^"tea" looks like an attack: .*, SKILL\.md:\d+\)\..* are written: pot\./),
     details: {
       refused: [{ skill_id: 'tea', allow_block: tea?.blocked, findings: [{ level: 'block', file: 'SKILL.md' }] }],
       changed: [{ id: 'pot', revision: 1 }],

@@ -38,7 +38,7 @@ it('holds a skill whose entry has an attack: people see it with the reason, agen
   const { registry, server, run } = await house([described(attack(71)), servedSkill('cup')]);
   expect(registry.visible().map(({ id }) => id)).toEqual(['cup']);
   expect(registry.problems()).toMatchObject([
-    { code: 'SKILL_HELD', message: expect.stringMatching(/"tea".*in SKILL\.md.*trust allow far:tea/) },
+    { code: 'SKILL_HELD', message: expect.stringMatching(/"tea".*, SKILL\.md.*approvals allow far:tea/) },
   ]);
   expect((await run('list')).stderr).toMatch(/tea: held, .*2 skill\(s\), 1 held/s);
   expect(server.requests.filter((method) => method.startsWith('resources/read'))).toEqual([]);

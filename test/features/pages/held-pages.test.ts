@@ -32,7 +32,7 @@ it('a skill of a page with an attack in its scripts is kept from models, and sho
   expect(page.answers).toContain(`200 /${below}/mixer.tar.gz`);
   expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
   expect(registry.snapshot().skills.map(({ id, heldBecause }) => [id, heldBecause])).toEqual([
-    ['mixer', expect.stringMatching(/ in scripts\/a\.sh:1$/)],
+    ['mixer', expect.stringMatching(/, scripts\/a\.sh:1\)$/)],
     ['tea', undefined],
   ]);
   const reads = [() => registry.read('mixer', {}, {}), () => registry.readResource('mixer', 'scripts/a.sh', {})];

@@ -84,7 +84,7 @@ it('warns of a key everywhere, and publishes it after the command that the refus
   const { text, status } = await said('publish', 'tea', '--to', 'public');
   expect(text).toContain('tea: SKILL.md:6: Contains what looks like a GitHub token, ghp_…');
   expect(status).toBe(1);
-  const [, command = ''] = /\(skill-registry (trust allow [^)]+)\)/.exec(text) ?? [];
+  const [, command = ''] = /\(skill-registry (approvals allow [^)]+)\)/.exec(text) ?? [];
   expect((await said(...command.split(' '))).text).toContain('tea is allowed: publish gives it to others');
   expect((await said('publish', 'tea', '--to', 'public')).status).toBe(0);
   expect((await said('trust', 'revoke', 'tea')).text).toContain('tea is not published from now on');

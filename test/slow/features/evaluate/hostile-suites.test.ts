@@ -155,6 +155,6 @@ it('runs nothing of a skill that is held', async () => {
   await expect(registry.admin.evaluate('bad')).rejects.toMatchObject({ code: 'SKILL_HELD' });
   expect(await registry.admin.evidence('bad')).toMatchObject({
     result: null,
-    heldBecause: expect.stringMatching(/in SKILL\.md/),
+    heldBecause: expect.stringMatching(/, SKILL\.md/),
   });
 });

@@ -28,7 +28,7 @@ it('keeps a skill with an interrupted change from agents, and says what to do, w
   await expect(registry.readResource('tea', 'references/a.md', {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   expect((await registry.read('tea')).content).toContain('Warm the pot');
   expect(registry.problems()).toMatchObject([
-    { code: 'CHANGE_UNFINISHED', severity: 'error', message: expect.stringMatching(/tea.*trust allow/) },
+    { code: 'CHANGE_UNFINISHED', severity: 'error', message: expect.stringMatching(/tea.*approvals allow/) },
   ]);
   const list = await runCommand(['list', '--root', root], { trust: false });
   expect(list.stderr).toMatch(/tea: held, a change of it was interrupted[\s\S]*2 skill\(s\), 1 held/);

@@ -56,7 +56,7 @@ it('is named with its reason, and counted, where a person looks', async () => {
     /2 skill\(s\), 1 held[\s\S]*warning SKILL_HELD \(1\)[\s\S]*skill-registry approvals show/,
   );
   const list = await runCommand(['list', '--root', root]);
-  expect(list.stderr).toMatch(/Agents do not see mixer: held, .* in SKILL\.md:\d+\n2 skill\(s\), 1 held/);
+  expect(list.stderr).toMatch(/Agents do not see mixer: held, .*, SKILL\.md:\d+\).*\n2 skill\(s\), 1 held/);
   expect(list.stdout).toContain('mixer');
   expect((await runCommand(['list', '--all', '--root', root])).stdout).toMatch(
     /skills:mixer\s+nobody\s+held: .*SKILL\.md/,
@@ -151,7 +151,7 @@ it('is found by a person who searches, with the reason why agents do not see it'
   const root = tempFolder({ ...skill('tea'), ...heldSkill('shaker', 25) });
   const { stdout, stderr } = await runCommand(['search', 'brews shaker', '--root', root]);
   expect(stdout).toContain('shaker');
-  expect(stderr).toMatch(/Agents do not see shaker: held, .* in SKILL\.md:\d+/);
+  expect(stderr).toMatch(/Agents do not see shaker: held, .*, SKILL\.md:\d+/);
 });
 
 it('is named by its qualified id where another skill has its id, which agents are given', async () => {
