@@ -81,10 +81,10 @@ it.each([
 it('is not sent by its slash command, which says why and what to do', async () => {
   const { kernel } = await sentTo({});
   const listed = [await kernel.runCommand('/skills', {}), await kernel.runCommand('/skills brews mixer', {})];
-  expect(listed.map((one) => /mixer.*\(held: \S+ in SKILL/.test('text' in one ? one.text : ''))).toEqual([true, true]);
+  expect(listed.map((one) => /mixer.*\(held: \S+/.test('text' in one ? one.text : ''))).toEqual([true, true]);
   expect(await slash(kernel)).toMatchObject({
     kind: 'print',
-    text: expect.stringMatching(/"mixer" is held.*trust show mixer/),
+    text: expect.stringMatching(/"mixer" is held.*approvals show mixer/),
   });
 });
 

@@ -273,7 +273,7 @@ describe('an extension that an agent wrote', () => {
     write(page, 'export const first = 1;\n');
     writeFileSync(join(page.root, 'data/.held/greeter/files/main.ts'), Buffer.alloc(20_000_000));
     expect(textOf((await page.get('/')).text)).toMatch(
-      /What waits for extensions\/greeter cannot be read.*: .*revoke greeter/,
+      /What waits for extensions\/greeter cannot be read.*: .*revoke extensions\/greeter/,
     );
   });
 

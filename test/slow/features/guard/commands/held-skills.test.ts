@@ -59,7 +59,7 @@ it('is named with its reason, and counted, where a person looks', async () => {
   expect(list.stderr).toMatch(/Agents do not see mixer: held, .*, SKILL\.md:\d+\).*\n2 skill\(s\), 1 held/);
   expect(list.stdout).toContain('mixer');
   expect((await runCommand(['list', '--all', '--root', root])).stdout).toMatch(
-    /skills:mixer\s+nobody\s+held: .*SKILL\.md/,
+    /skills:mixer\s+no agent\s+held: .*SKILL\.md/,
   );
   expect((await runCommand(['show', 'mixer', '--root', root])).stderr).toMatch(
     /Held, no agent is given it: .*SKILL\.md/,
@@ -142,8 +142,8 @@ it('is told by the first command that lists, on a cache that knows nothing', asy
     'data/skill_registry/config.yaml': 'sources: [{ path: skills }, { package: "@acme/skills" }]\n',
   });
   const all = await runCommand(['list', '--all', '--root', root]);
-  expect(all.stdout).toMatch(/skills:shaker\s+nobody\s+held: .*SKILL\.md/);
-  expect(all.stdout).toMatch(/skills:tea\s+all[\s\S]*mixer\s+all/);
+  expect(all.stdout).toMatch(/skills:shaker\s+no agent\s+held: .*SKILL\.md/);
+  expect(all.stdout).toMatch(/skills:tea\s+every agent[\s\S]*mixer\s+every agent/);
   expect(all.stderr).toContain('3 skill(s), 1 held');
 });
 
