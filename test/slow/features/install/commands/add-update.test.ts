@@ -31,7 +31,7 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   expect(verified).toMatchObject({ status: 0, stderr: '1 skill(s) in skills-lock.json, 0 not as it says\n' });
   expect(verified.stdout).toMatch(/tea\s+same/);
   const listed = await run(['list', '--all']);
-  expect(listed.stdout).toMatch(/skills:tea +all/);
+  expect(listed.stdout).toMatch(/skills:tea +every agent/);
   expect(listed.stderr).not.toContain('held');
 });
 
