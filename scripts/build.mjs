@@ -1,20 +1,9 @@
 // Builds dist/: declarations, code, and copied files. --if-needed: only when a source is newer.
 // Contains only the package's own extensions; others run from their sources.
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, normalize, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { vocabulary } from './vocabulary.mjs';
 
 const OWN_EXTENSIONS = readdirSync('extensions');
 const ASSETS = ['manifest.yaml', 'prompt.md', 'prompt.jinja2', 'assets'];
@@ -24,7 +13,6 @@ if (process.argv.includes('--if-needed') && isUpToDate()) process.exit(0);
 const startedAt = Date.now();
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 await bundle();
-writeFileSync(join('dist', 'o200k_base.bin'), vocabulary());
 for (const id of OWN_EXTENSIONS) {
   for (const asset of ASSETS.filter((name) => existsSync(join('extensions', id, name)))) {
     cpSync(join('extensions', id, asset), join('dist', 'extensions', id, asset), { recursive: true });
@@ -132,7 +120,6 @@ function isUpToDate() {
     ...sources,
     'docs/configuration.md',
     'scripts/build.mjs',
-    'scripts/vocabulary.mjs',
     'scripts/schemas.mjs',
     'scripts/frontmatter-schema.ts',
     'package.json',

@@ -5,7 +5,7 @@ let tokenizer: Promise<(text: string) => number> | undefined;
 
 /**
  * Tokens of o200k_base; the error is below 1 % for long texts, whose pieces are counted separately. Special tokens such
- * as `<|im_start|>` count as text. The first call reads the vocabulary, 5 MiB.
+ * as `<|im_start|>` count as text. The first call loads the tokenizer: 0.2 s, 63 MiB.
  */
 export async function countTokens(text: string): Promise<number> {
   if (text === '') return 0;
@@ -24,9 +24,10 @@ export async function countTokensInSlices(text: string, takeBreak: () => Promise
 }
 
 export function loadTokenCounter(): Promise<(text: string) => number> {
-  tokenizer ??= import('./byte-pairs.ts').then(({ createTokenCounter }) => {
-    const count = createTokenCounter(PIECE_CHARS);
-    return (text) => pieces(text).reduce((sum, piece) => sum + count(piece), 0);
+  tokenizer ??= import('gpt-tokenizer/encoding/o200k_base').then(({ countTokens: count }) => {
+    // Empty sets: special tokens are counted as text, not refused.
+    const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
+    return (text) => pieces(text).reduce((sum, piece) => sum + count(piece, options), 0);
   });
   return tokenizer;
 }

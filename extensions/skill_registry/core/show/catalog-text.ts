@@ -3,6 +3,7 @@ import type { Skill } from '../skill/skill.ts';
 import {
   BULLETS,
   type CatalogFormat,
+  isShort,
   type NamedTools,
   omissionLine,
   onceFor,
@@ -77,6 +78,12 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   if (total === 0) return { text: null, listed: [] };
   const frame = { tools, total, pending: 0 };
   const isFew = total * LEAST_TOKENS <= budgetTokens;
+  if (isFew) {
+    const lines = skills.map((skill) => whole.entry(skill));
+    const text = layOut({ ...frame, format: whole }, lines);
+    // A token has at least one byte: a short text needs no tokenizer.
+    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) return { text, listed: skills };
+  }
   const count = await loadTokenCounter();
   const format = withShortLines(whole, count);
   const layout = { ...frame, format, counter: createLineCounter(count) };

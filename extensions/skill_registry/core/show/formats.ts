@@ -65,6 +65,11 @@ export function provisionalLine(pending: number, { finds }: NamedTools): string 
 /** Of one skill in a list. Descriptions are cut, ids never. */
 const MAX_LINE_TOKENS = 120;
 
+/** Certainly short, without a tokenizer: a token has at least one byte. */
+export function isShort(line: string): boolean {
+  return Buffer.byteLength(line) <= MAX_LINE_TOKENS;
+}
+
 export interface ShortLines extends CatalogFormat {
   /** False for a skill whose id alone has more tokens: it has no line. */
   has(skill: Skill): boolean;
@@ -102,8 +107,7 @@ const MAX_CHARS = 4000;
 const shortLines = new WeakMap<CatalogFormat, ShortLines>();
 
 function makeShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
-  // A token has at least one byte.
-  const fits = (line: string): boolean => Buffer.byteLength(line) <= MAX_LINE_TOKENS || count(line) <= MAX_LINE_TOKENS;
+  const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
   const smaller = format.smaller && withShortLines(format.smaller, count);
   const isNamed = onceFor((skill: Skill) => fits(format.name(skill)));
   const nameOf = (skill: Skill): string => (smaller && !isNamed(skill) ? smaller : format).name(skill);
