@@ -92,16 +92,16 @@ describe('the positions where an expression matches', () => {
   });
 
   it.each([
-    ['\\b(?:run|sends?)\\b', ['run', 'send']],
-    ['(?:sudo )?rm', ['sudo ', 'rm']],
-    ['\\bcurl\\s', ['curl']],
+    ['\\b(?:run|sends?)\\b', ['run', 'send', 'sends']],
+    ['(?:sudo )?rm', ['rm', 'sudo rm']],
+    ['\\bcurl\\s', ['curl ']],
     ['a+b', ['a']],
-    ['[<>]x', ['<', '>']],
+    ['[<>]x', ['<x', '>x']],
   ])('begin with what is written: %s', (source, texts) => {
     expect(startsOf(source)?.map(({ text }) => text)).toEqual(texts);
   });
 
-  it.each(['\\w+', '[^a]b', '.x', 'a?', '(?:a|)', '\\s?x', '(?:a|\\d)b'])('are looked for everywhere: %s', (source) => {
+  it.each(['\\w+', '[^a]b', '.x', 'a?', '(?:a|)'])('are looked for everywhere: %s', (source) => {
     expect(startsOf(source)).toBeUndefined();
   });
 });
