@@ -25,13 +25,13 @@ COMP_WORDS=(skill-registry "$@"); COMP_CWORD=$#; _skill_registry; printf '%s\\n'
 }
 
 it.each<[readonly string[], readonly string[]]>([
-  [['tr'], ['trust']],
-  [['--root', 'x', 'tr'], ['trust']],
+  [['tr'], ['try']],
+  [['--root', 'x', 'tr'], ['try']],
   [
-    ['trust', ''],
+    ['approvals', ''],
     ['list', 'show', 'allow', 'revoke'],
   ],
-  [['--json', 'trust', 're'], ['revoke']],
+  [['--json', 'approvals', 're'], ['revoke']],
   [['proposals', 'st'], ['stats']],
   [['proposals', 'list', '--st'], ['--state']],
   [['proposals', 'list', '--state', 's'], ['stale']],
@@ -61,7 +61,7 @@ it('bash completes ids of skills, proposals that wait, and extensions that wait'
     ...{ skillId: 'tea', content: skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Do it.') },
     ...{ justification: 'Shorter.', author: 'agent:a' },
   });
-  for (const words of [['show'], ['trust', 'show'], ['history'], ['disable', '--json'], ['inspect']])
+  for (const words of [['show'], ['history'], ['disable', '--json'], ['inspect']])
     expect(await tab([...words, 'te'], root)).toEqual(['tea', 'tepid']);
   expect(await tab(['proposals', 'approve', ''], root)).toEqual([proposalId]);
   expect(await tab(['extensions', 'approve', ''], root)).toEqual([]);
