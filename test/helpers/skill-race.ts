@@ -54,7 +54,9 @@ export function expectBothOutcomes(answers: ReadonlySet<string>, content: string
   const seen = [...answers].sort();
   expect(seen.filter((answer) => answer.includes(SECRET))).toEqual([]);
   const good = seen.filter((answer) => answer.includes(JSON.stringify(content)));
-  const refused = seen.filter((answer) => answer === 'PATH_TRAVERSAL' || answer === 'RESOURCE_NOT_FOUND');
+  // On a busy machine an inspection may take longer than an agent waits.
+  const refusals = ['PATH_TRAVERSAL', 'RESOURCE_NOT_FOUND', 'SKILL_NOT_INSPECTED'];
+  const refused = seen.filter((answer) => refusals.includes(answer));
   expect(good).toHaveLength(1);
   expect(refused).toContain('PATH_TRAVERSAL');
   expect(seen).toHaveLength(good.length + refused.length);
