@@ -3,11 +3,11 @@
  * client, a ranked `list_skills(query)`. Theirs: the binary of codex, its first list of the same folder, whose skills it does not rank.
  * Usage: node bench/at-once.mjs FOLDER [rounds]; prints JSON: rows of the table. FOLDER has skills in it, one folder each, at any depth.
  */
-import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startRpc } from './rpc.mjs';
 import { median } from './statistics.mjs';
 
 const OURS = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
@@ -50,7 +50,7 @@ async function ours(home) {
   mkdirSync(join(home, 'root', 'data'), { recursive: true });
   const env = { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: join(home, 'c'), XDG_STATE_HOME: join(home, 's') };
   const args = [OURS, 'mcp', '--root', join(home, 'root'), '--skills', flat];
-  const rpc = start(process.execPath, args, home, env);
+  const rpc = startRpc(process.execPath, args, { cwd: home, env });
   await rpc.call('initialize', {
     protocolVersion: '2025-06-18',
     capabilities: {},
@@ -58,9 +58,9 @@ async function ours(home) {
   });
   rpc.tell('notifications/initialized');
   const answer = await rpc.call('tools/call', { name: 'list_skills', arguments: { query: 'review a pull request' } });
-  const seconds = rpc.seconds();
+  const seconds = secondsOf(rpc.pid);
   const all = await rpc.call('tools/call', { name: 'list_skills', arguments: { limit: 1 } });
-  rpc.end();
+  await rpc.end();
   const ranked = JSON.parse(answer.content[0].text).skills.length;
   return { seconds, skills: JSON.parse(all.content[0].text).total, ranked };
 }
@@ -69,14 +69,14 @@ async function codex(home) {
   mkdirSync(join(home, '.codex'), { recursive: true });
   mkdirSync(join(home, 'empty'));
   const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: join(home, '.codex'), RUST_LOG: 'error' };
-  const rpc = start(binaryOfCodex(), ['app-server'], join(home, 'empty'), env);
+  const rpc = startRpc(binaryOfCodex(), ['app-server'], { cwd: join(home, 'empty'), env });
   const clientInfo = { name: 'bench', title: 'bench', version: '0' };
   await rpc.call('initialize', { clientInfo, capabilities: { experimentalApi: true } });
   rpc.tell('initialized');
   await rpc.call('skills/extraRoots/set', { extraRoots: [flat] });
   const { data } = await rpc.call('skills/list', { cwds: [join(home, 'empty')], forceReload: true });
-  const seconds = rpc.seconds();
-  rpc.end();
+  const seconds = secondsOf(rpc.pid);
+  await rpc.end();
   return { seconds, skills: data[0].skills.filter(({ path }) => path.startsWith(flat)).length };
 }
 
@@ -86,36 +86,10 @@ function binaryOfCodex() {
   return join(vendor, readdirSync(vendor)[0], 'bin', 'codex');
 }
 
-/** JSON-RPC, a message a line. */
-function start(program, args, cwd, env) {
-  const running = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
-  const waiting = new Map();
-  let [buffer, last] = ['', 0];
-  running.stdout.on('data', (data) => {
-    buffer += data;
-    for (let end = buffer.indexOf('\n'); end >= 0; end = buffer.indexOf('\n')) {
-      const message = JSON.parse(buffer.slice(0, end));
-      buffer = buffer.slice(end + 1);
-      waiting.get(message.id)?.(message);
-    }
-  });
-  const send = (message) => running.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  return {
-    tell: (method) => send({ method }),
-    call: (method, params) =>
-      new Promise((done, fail) => {
-        last += 1;
-        const settle = ({ error, result }) => (error ? fail(new Error(JSON.stringify(error))) : done(result));
-        waiting.set(last, settle);
-        send({ id: last, method, params });
-      }),
-    /** User and system, all threads; Linux only. */
-    seconds() {
-      const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${running.pid}/stat`, 'utf8'));
-      return (Number(user) + Number(system)) / 100;
-    },
-    end: () => running.kill(),
-  };
+/** User and system, all threads; Linux only. */
+function secondsOf(pid) {
+  const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return (Number(user) + Number(system)) / 100;
 }
 
 function rowOf(what, runs, ratio, budget) {

@@ -3,10 +3,10 @@
  * skills, beside a node that only echoes; and 40 such processes on one root at once, each until its first list, beside 40 one by one.
  * `node mcp.mjs <base> <few>` prints JSON: rows of the table. `base` is temporary, `few` a folder of some 100 skills.
  */
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rootIn } from './children.mjs';
+import { startRpc } from './rpc.mjs';
 import { median } from './statistics.mjs';
 
 const OURS = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
@@ -59,33 +59,15 @@ async function together(root) {
 async function started(args, lists = false) {
   const { PATH, HOME, XDG_STATE_HOME, XDG_CACHE_HOME } = process.env;
   const env = { PATH, HOME, XDG_STATE_HOME, XDG_CACHE_HOME };
-  const running = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
-  const waiting = new Map();
-  let buffer = '';
-  running.stdout.on('data', (data) => {
-    buffer += data;
-    for (let end = buffer.indexOf('\n'); end >= 0; end = buffer.indexOf('\n')) {
-      const message = JSON.parse(buffer.slice(0, end));
-      buffer = buffer.slice(end + 1);
-      waiting.get(message.id)?.(message);
-    }
-  });
-  const send = (message) => running.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const ask = (id, method, params) =>
-    new Promise((done) => {
-      waiting.set(id, done);
-      send({ id, method, params });
-    });
+  const rpc = startRpc(process.execPath, args, { env });
   const clientInfo = { name: 'bench', version: '0' };
-  await ask(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+  await rpc.call('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   if (lists) {
-    send({ method: 'notifications/initialized' });
-    await ask(2, 'tools/call', { name: 'list_skills', arguments: { query: 'review the invoice report' } });
+    rpc.tell('notifications/initialized');
+    await rpc.call('tools/call', { name: 'list_skills', arguments: { query: 'review the invoice report' } });
   }
-  const used = usedBy(running.pid);
-  const ended = new Promise((done) => running.once('exit', done));
-  running.kill();
-  await ended;
+  const used = usedBy(rpc.pid);
+  await rpc.end();
   return used;
 }
 

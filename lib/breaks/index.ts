@@ -49,7 +49,7 @@ export function* eachInSteps<T>(items: Iterable<T>, each: (item: T) => void): St
 /** Takes a break before a step where it is time for one: no other step waits for a promise. */
 export async function takeSteps<T>(steps: Iterator<undefined, T, undefined>, pause?: () => Promise<void>): Promise<T> {
   for (;;) {
-    if (pause || isTimeForBreak()) await (pause ?? takeBreak)();
+    if (isTimeForBreak()) await (pause ?? takeBreak)();
     const step = steps.next();
     if (step.done) return step.value;
   }

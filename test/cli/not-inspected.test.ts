@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -9,9 +9,10 @@ it('list says how many of many skills are not inspected yet, and what helps, whi
     return [`skills/${name}/SKILL.md`, text];
   });
   const root = tempFolder(Object.fromEntries(tree));
-  // Others write into the common cache at the same time, and what cannot be written within half a second is left out.
-  const environment = { XDG_CACHE_HOME: tempFolder({}) };
-  const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root, environment });
+  // Other tests write into the common cache, or forget what it has.
+  vi.stubEnv('XDG_CACHE_HOME', tempFolder());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root });
   const { stderr } = await run('list');
   expect(stderr).toContain('30 skill(s), 30 not inspected yet (skill-registry doctor inspects them)');
   const message =
