@@ -14,7 +14,15 @@ export const LINE_ENDS: Readonly<Record<string, LineEnd>> = { LF: '\n', CRLF: '\
 
 export function splitLines(text: string): LinedText {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
-  return { bom, lines: text.slice(bom.length).match(/[^\r\n]*(?:\r\n?|\n)|[^\r\n]+/g) ?? [] };
+  const lines: string[] = [];
+  let start = bom.length;
+  // Only the ends are matched: over a line of megabytes, an expression for lines can need more memory than it may use.
+  for (const { 0: end, index } of text.matchAll(/\r\n?|\n/g)) {
+    lines.push(text.slice(start, index + end.length));
+    start = index + end.length;
+  }
+  if (start < text.length) lines.push(text.slice(start));
+  return { bom, lines };
 }
 
 /** An empty line after a line that ends with CR gets CR: its LF would become part of the line before. */
