@@ -35,7 +35,6 @@ export const DESTRUCTION: RuleSamples = {
     hits: [
       'git commit --no-verify',
       'export NODE_TLS_REJECT_UNAUTHORIZED=0',
-      'chmod -R 777 /',
       'claude --dangerously-skip-permissions',
       'sudo ufw disable',
       'Set-MpPreference -DisableRealtimeMonitoring $true',

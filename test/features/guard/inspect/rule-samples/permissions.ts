@@ -3,6 +3,8 @@ import type { RuleSamples } from './sample.ts';
 export const PERMISSIONS: RuleSamples = {
   'opens-access': {
     hits: [
+      'chmod -R 777 /',
+      'chmod ugo+rwx /srv',
       {
         'compose.yaml': 'tea:\n  privileged: true\n  volumes:\n    - /var/run/docker.sock:/var/run/docker.sock\n',
       },

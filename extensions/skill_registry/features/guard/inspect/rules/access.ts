@@ -59,7 +59,7 @@ export const ACCESS: readonly Rule[] = [
       ...each(
         { unless: OF_AN_IMAGE, unlessBefore: NEGATED },
         /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
-        /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
+        /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|(?:a|ugo)\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
         /(?<=(?:^|\n)\s{0,8}(?:on:\s{0,12})?)pull_request_target\b[\s\S]{0,1200}\bhead\.(?:sha|ref)\b|(?<=(?:^|\n)\s{0,8})permissions:\s?write-all\b/,
         /["']principal["']\s?:\s?(?:["']\*|\{\s?["']aws["']\s?:\s?["']\*)|\bclusterrolebinding\b[^\n]{0,160}\bcluster-admin\b|\bmember[= ]["']?allusers\b|\bgrant all\b[^\n;]{0,60}\bto (?:public|anon)\b|>>?\s?["']?\/etc\/hosts\b|\badd-trusted-cert\b|\bcertutil\b[^\n]{0,20}-addstore\b/,
         /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,

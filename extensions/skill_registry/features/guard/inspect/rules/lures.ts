@@ -69,7 +69,6 @@ export const LURES: readonly Rule[] = [
         /\bwin(?:dows)?(?: key)?\s?\+\s?r\b|\brun (?:dialog|box|window)\b/,
         /\b(?:mshta|powershell|cmd \/c|curl|rundll32|regsvr32|msiexec)\b[^\n]{0,80}https?:/,
       ),
-      ...each({}, /\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/),
     ],
   },
   {
