@@ -213,7 +213,7 @@ function readingFunctions(parts: Parts, { later }: CheckedCalls) {
 }
 
 function contextOf(parts: Parts): SkillRegistry['context'] {
-  const { catalog, config, events, opened, reading, scopes, searcher, sentBodies, visible } = parts;
+  const { catalog, events, opened, reading, scopes, visible } = parts;
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
     events.emit('offered', listed, turn);
     for (const [skill, tokens] of bodies) events.emit('given', skill, tokens, turn);
@@ -222,7 +222,7 @@ function contextOf(parts: Parts): SkillRegistry['context'] {
   // These modules take as long to load as a hundred skills, and most commands need none.
   const loadTurnText = (): Promise<TurnText> => {
     turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-      createTurnText({ root: parts.root, config, searcher, meaning: meaningOf(parts), sentBodies, onShown }),
+      createTurnText({ ...parts, counting: parts.tokens.counting, meaning: meaningOf(parts), onShown }),
     );
     return turnText;
   };

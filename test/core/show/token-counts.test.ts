@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Snapshot } from '../../../extensions/skill_registry/core/catalog/snapshot.ts';
 import { createTokenCounts } from '../../../extensions/skill_registry/core/show/token-counts.ts';
 import type { Cache } from '../../../extensions/skill_registry/core/store/cache.ts';
 import { countTokens, loadTokenCounter } from '../../../lib/text/index.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
+import { loadedModules } from '../../helpers/loaded-modules.ts';
+import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
 const NO_CACHE: Cache = {
   use: () => undefined,
@@ -70,4 +74,41 @@ it('gives the content of the snapshot no count of a file that has changed or was
     expect(counted.get('review')).toEqual({ l1: expect.any(Number), l2: null });
     expect(await counts.ofBody(skill, digest, before)).toBe(await countTokens(before));
   }
+});
+
+it('keeps the counts of texts: only the first process that shows a catalog or a body loads the tokenizer', () => {
+  const description =
+    'Makes tea for guests, the green as well as the black, with water as hot as each needs it. '.repeat(3);
+  const skills = ['assam', 'ceylon', 'sencha'].map((name) => [
+    `skills/${name}/SKILL.md`,
+    skillMd({ name, description }),
+  ]);
+  const root = tempFolder({ ...Object.fromEntries(skills), 'skills/assam/steps.md': 'Boil the water first.' });
+  const out = join(root, 'shown.json');
+  const show = () => {
+    const modules = loadedModules(
+      `import { writeFileSync } from 'node:fs';
+       import { createSkillRegistry } from 'skill-registry';
+       const registry = await createSkillRegistry({ root: ${JSON.stringify(root)} });
+       const shown = [
+         await registry.context(''),
+         await registry.read('assam', {}, {}),
+         await registry.readResource('assam', 'steps.md', {}),
+       ];
+       await registry.close();
+       writeFileSync(${JSON.stringify(out)}, JSON.stringify(shown))`,
+    );
+    return {
+      isLoaded: modules.some((name) => name.includes('gpt-tokenizer')),
+      shown: JSON.parse(readFileSync(out, 'utf8')) as readonly unknown[],
+    };
+  };
+  const [first, next] = [show(), show()];
+  expect(first.isLoaded).toBe(true);
+  expect(first.shown).toEqual([
+    expect.stringContaining('`sencha`'),
+    expect.objectContaining({ skillId: 'assam' }),
+    expect.objectContaining({ approxTokens: 6 }),
+  ]);
+  expect(next).toEqual({ isLoaded: false, shown: first.shown });
 });

@@ -1,6 +1,6 @@
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
-import { countTokens, showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
+import { showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -33,7 +33,7 @@ export interface ReadingContext {
   readonly limits: SkillRegistryConfig['limits'];
   readonly admit: Guard['admit'];
   readonly guard: () => Pick<Guard, 'namesOf'>;
-  readonly tokens: Pick<SkillTokenCounts, 'ofBody'>;
+  readonly tokens: Pick<SkillTokenCounts, 'ofBody' | 'ofText'>;
   readonly sentBodies: SentBodies;
   /** Undefined: nothing is counted. */
   readonly meter: () => Meter | undefined;
@@ -109,7 +109,7 @@ export class SkillReading implements Reading {
       },
       async (bytes) => {
         if (typeof countsAsLoad === 'function' && !countsAsLoad(bytes)) return undefined;
-        const tokens = turn && countsAsLoad !== false ? await countTokens(bytes.toString('utf8')) : undefined;
+        const tokens = turn && countsAsLoad !== false ? await this.#context.tokens.ofText(`${bytes}`) : undefined;
         return { tokens, ...(path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {}) };
       },
     );
@@ -133,7 +133,7 @@ export class SkillReading implements Reading {
           content,
           encoding: isText ? 'utf-8' : 'base64',
           size: bytes.length,
-          approxTokens: await countTokens(content),
+          approxTokens: await this.#context.tokens.ofText(content),
           ...(heldBecause === undefined ? {} : { heldBecause }),
         };
       },

@@ -8,6 +8,7 @@ import {
   omissionLine,
   onceFor,
   provisionalLine,
+  type TokenCounter,
   withShortLines,
 } from './formats.ts';
 
@@ -33,6 +34,8 @@ export interface CatalogTextOptions {
   readonly thread?: ThreadChoice | undefined;
   /** Default: bullets. */
   readonly format?: CatalogFormat;
+  /** Of tokens. Default: keeps nothing for later processes. */
+  readonly count?: TokenCounter;
 }
 
 export interface CatalogText {
@@ -84,7 +87,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     // A token has at least one byte: a short text needs no tokenizer.
     if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) return { text, listed: skills };
   }
-  const count = await loadTokenCounter();
+  const count = options.count ?? (await loadTokenCounter());
   const format = withShortLines(whole, count);
   const layout = { ...frame, format, counter: createLineCounter(count) };
   const listed = format.listed(skills);
@@ -112,7 +115,7 @@ const FOR_FILES_SHARE = 0.25;
 /** By one later turn, so that the room is enough for the whole thread. */
 const MAX_ADDED = 5;
 const MAX_KNOWN = 20_000;
-const knownTokens = new Map<string, number>();
+const knownTokens = onceFor((_: TokenCounter) => new Map<string, number>());
 
 interface LineCounter {
   /** With its line end. */
@@ -123,13 +126,14 @@ interface LineCounter {
   fits(lines: readonly string[], room: number): boolean;
 }
 
-function createLineCounter(count: (text: string) => number): LineCounter {
+function createLineCounter(count: TokenCounter): LineCounter {
+  const known = knownTokens(count);
   const line = (text: string): number => {
-    const before = knownTokens.get(text);
+    const before = known.get(text);
     if (before !== undefined) return before;
     const tokens = count(`${text}\n`);
-    if (knownTokens.size >= MAX_KNOWN) knownTokens.clear();
-    knownTokens.set(text, tokens);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(text, tokens);
     return tokens;
   };
   return {

@@ -70,17 +70,17 @@ export function isShort(line: string): boolean {
   return Buffer.byteLength(line) <= MAX_LINE_TOKENS;
 }
 
+export type TokenCounter = (text: string) => number;
+
 export interface ShortLines extends CatalogFormat {
   /** False for a skill whose id alone has more tokens: it has no line. */
   has(skill: Skill): boolean;
   listed(skills: readonly Skill[]): readonly Skill[];
 }
 
-/** Longer descriptions are cut at a word. The same object for the same format. */
-export function withShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
-  const known = shortLines.get(format) ?? makeShortLines(format, count);
-  shortLines.set(format, known);
-  return known;
+/** Longer descriptions are cut at a word. The same object for the same counter and format. */
+export function withShortLines(format: CatalogFormat, count: TokenCounter): ShortLines {
+  return shortLines(count)(format);
 }
 
 /** Computes once for each object: a skill, or an array of maybe 10,000, is the same one until something changes. */
@@ -104,9 +104,9 @@ const LOADING = [
 
 /** Characters of a description that are used. */
 const MAX_CHARS = 4000;
-const shortLines = new WeakMap<CatalogFormat, ShortLines>();
+const shortLines = onceFor((count: TokenCounter) => onceFor((format: CatalogFormat) => makeShortLines(format, count)));
 
-function makeShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
+function makeShortLines(format: CatalogFormat, count: TokenCounter): ShortLines {
   const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
   const smaller = format.smaller && withShortLines(format.smaller, count);
   const isNamed = onceFor((skill: Skill) => fits(format.name(skill)));

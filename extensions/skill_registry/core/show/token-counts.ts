@@ -9,7 +9,7 @@ import { documentKey } from '../search/document.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Cache, CachePart } from '../store/cache.ts';
-import { BULLETS, withShortLines } from './formats.ts';
+import { BULLETS, type TokenCounter, withShortLines } from './formats.ts';
 import type { TokenCounts } from './types.ts';
 
 /** By digest: each content is counted once, also over several refreshes and processes. */
@@ -21,6 +21,9 @@ export interface SkillTokenCounts {
   ): Promise<ReadonlyMap<string, TokenCounts>>;
   /** Loads the tokenizer only for a new body. @param digest - Of the file; undefined when `body` is a part of it. */
   ofBody(skill: Skill, digest: string | undefined, body: string): Promise<number>;
+  ofText(text: string): Promise<number>;
+  /** Where a text is new, loads the tokenizer and begins again: nothing that `work` does may count twice. */
+  counting<T>(work: (count: TokenCounter) => Promise<T>): Promise<T>;
   /** Bodies that may be over the limit, for `problems`. */
   countLong(snapshot: Snapshot, signal: AbortSignal): Promise<void>;
   /** SKILL_TOO_LONG for each counted body over the limit. The skill can still be used. */
@@ -49,6 +52,24 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     const key = documentKey(skill);
     all().set(key, { ...countsOf(skill), ...counts });
     fresh.add(key);
+  };
+  let tokenizer: TokenCounter | undefined;
+  const countText = (text: string): number => {
+    const key = `text ${digestOf(text)}`;
+    const known = all().get(key)?.l1 ?? tokenizer?.(text);
+    if (known === undefined) throw NEW_TEXT;
+    if (!all().has(key)) fresh.add(key);
+    all().set(key, { l1: known, l2: null });
+    return known;
+  };
+  const counting = async <T>(work: (count: TokenCounter) => Promise<T>): Promise<T> => {
+    try {
+      return await work(countText);
+    } catch (error) {
+      if (error !== NEW_TEXT) throw error;
+      tokenizer = await loadTokenCounter();
+      return work(countText);
+    }
   };
   const countLine = async (skill: Skill): Promise<void> => {
     if (countsOf(skill).l1 !== null) return;
@@ -88,6 +109,8 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       flush();
       return new Map(skills.map((skill) => [skill.id, countsOf(skill)]));
     },
+    ofText: (text) => counting(async (count) => count(text)),
+    counting,
     async ofBody(skill, digest, body) {
       // The key of a skill on a server is that of its header: another body may have it.
       if (skill.remote || digest !== skill.digest) return countTokens(body);
@@ -117,6 +140,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
 
 /** Rows; above this all but the new ones are removed. */
 const MAX_KEPT = 100_000;
+const NEW_TEXT = new Error('This text was never counted.');
 const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
 function readCounts(database: SqliteDatabase): Map<string, TokenCounts> {

@@ -1,6 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
-import { countTokens, delimited, loadTokenCounter } from '../../../../lib/text/index.ts';
+import { delimited } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { skillsForFiles } from '../search/for-files.ts';
 import type { Searcher } from '../search/searcher.ts';
@@ -14,8 +14,9 @@ import {
   type Relevance,
   type ThreadChoice,
 } from './catalog-text.ts';
-import { BULLETS, type NamedTools, namedTools, onceFor, XML, XML_ADDRESSES } from './formats.ts';
+import { BULLETS, type NamedTools, namedTools, onceFor, type TokenCounter, XML, XML_ADDRESSES } from './formats.ts';
 import type { SentBodies } from './sent-bodies.ts';
+import type { SkillTokenCounts } from './token-counts.ts';
 
 export interface TurnTextOptions {
   readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits' | 'tools'>;
@@ -24,6 +25,7 @@ export interface TurnTextOptions {
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
   readonly sentBodies: SentBodies;
+  readonly counting: SkillTokenCounts['counting'];
   /** Gets what the text of a turn contains: named skills, and the tokens of each body. */
   readonly onShown: (listed: readonly Skill[], bodies: ReadonlyMap<Skill, number>, turn: TurnContext) => void;
 }
@@ -49,11 +51,13 @@ export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, sentBodies, onShown } = options;
   const { catalog, tools } = config;
   const choices = new RecentMap<string, CatalogChoice>(MAX_THREADS);
-  return async ({ skills, narrowed, given, body }, prompt, turn) => {
+  const textOf = async (...[seen, prompt, turn, count]: [...Parameters<TurnText>, TokenCounter]) => {
+    const { skills, narrowed, given, body } = seen;
     let found: Promise<Relevance> | undefined;
     const shown: Shown = {
       config,
       body,
+      count,
       inMessages: sentBodies.inMessages(turn),
       tools: namedTools(turn.tools ?? tools),
       format: catalog.format === 'bullets' ? BULLETS : turn.remoteClient ? XML_ADDRESSES : XML,
@@ -76,6 +80,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
     const parts = [active.text, text].filter((part) => part !== null);
     return parts.length > 0 ? parts.join('\n\n') : null;
   };
+  return (...asked) => options.counting((count) => textOf(...asked, count));
 }
 
 /** Text of the Operator design for `catalog.enforcement`: about 200 tokens of the budget in every turn. */
@@ -185,7 +190,7 @@ async function listedText(skills: readonly Skill[], shown: Shown): Promise<Liste
 /** With the text of `catalog.enforcement` when enough of the budget is left for the catalog. */
 async function enforcedCatalog(skills: readonly Skill[], shown: Shown, budgetTokens: number): Promise<Listed> {
   const enforcement = shown.config.catalog.enforcement ? enforcementOf(shown.tools) : undefined;
-  const room = enforcement ? budgetTokens - (await countTokens(`${enforcement}\n\n`)) - SEAM_TOKENS : 0;
+  const room = enforcement ? budgetTokens - shown.count(`${enforcement}\n\n`) - SEAM_TOKENS : 0;
   const isEnforced = room >= MIN_CATALOG_TOKENS;
   const { text, listed } = await catalogText(skills, { ...shown, budgetTokens: isEnforced ? room : budgetTokens });
   return { text: isEnforced && text !== null ? `${enforcement}\n\n${text}` : text, bodies: NO_BODIES, listed };
@@ -196,9 +201,9 @@ async function enforcedCatalog(skills: readonly Skill[], shown: Shown, budgetTok
  * others, for which at least a quarter of the budget is reserved.
  */
 async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Listed> {
+  const { count } = shown;
   const { budget_tokens: budget } = shown.config.catalog;
   if (skills.length === 0) return enforcedCatalog(skills, shown, budget);
-  const count = await loadTokenCounter();
   const ranked = await firstRanking(skills, shown);
   // A skill that is found to be held now, or is gone, is not listed either.
   const refused = new Set<Skill>();
@@ -247,7 +252,7 @@ async function firstRanking(skills: readonly Skill[], shown: Shown): Promise<rea
 /** As many as fit into `room` tokens. @param skills - Best first. @param longest - Of a preloaded body, in tokens. */
 async function bodiesThatFit(
   skills: readonly Skill[],
-  { body: bodyOf, inMessages }: Shown,
+  { body: bodyOf, count, inMessages }: Shown,
   room: number,
   textOf: (skill: Skill, body: string) => string,
   longest: number = Number.POSITIVE_INFINITY,
@@ -265,7 +270,6 @@ async function bodiesThatFit(
       else misses += 1;
       continue;
     }
-    const count = await loadTokenCounter();
     if (isPreloaded && count(body) > longest) continue;
     const text = textOf(skill, body);
     const tokens = count(text);
