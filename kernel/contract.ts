@@ -105,6 +105,8 @@ export interface TurnContext {
   readonly ownThread?: true;
   /** One connection of a client that names no conversation: for figures, and nothing else. Absent beside `threadId`. */
   readonly connectionId?: string;
+  /** What the program behind the turn calls itself, such as `claude-code 2.1`. Its word, for figures only. */
+  readonly client?: string;
   /** Files that it is about, absolute or below the root: skills for them are shown. */
   readonly paths?: readonly string[];
   /** The agent's `uses_skills`: it sees these, what they require, and others only with `*`. Absent: sees all. */

@@ -12,7 +12,7 @@ import type { SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
 import { createSdkSource, resourcesPage } from './sdk-source.ts';
-import { inThread, isThreadName, THREAD_NAME, turnOf } from './threads.ts';
+import { clientOf, inThread, isThreadName, THREAD_NAME, turnOf } from './threads.ts';
 import { invocableSkills, servePrompts, serveTools, toPrompt } from './tools-and-prompts.ts';
 
 // The SDK has loaded it.
@@ -61,8 +61,8 @@ export interface SkillMcpDoor {
   problems(): Promise<readonly Problem[]>;
   /** Returns the function that unsubscribes. */
   onListChanged(listener: (change: ListChange) => void): () => void;
-  /** For transports: what a client says of itself. */
-  noteClient(client: Implementation | undefined): void;
+  /** For transports: what a client says of itself. @returns as one line of at most 100 characters. */
+  noteClient(client: Implementation | undefined): string | undefined;
   /** For transports: calls a function of the host and adds its failure to `problems`. */
   callHook<T>(name: string, hook: () => T): T | undefined;
   /** Stops listening to the registry, which stays open. */
@@ -81,16 +81,19 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const clients = new Set<string>();
-  const noteClient = (client: Implementation | undefined): void => {
+  const noteClient = (client: Implementation | undefined): string | undefined => {
     const name = client && foldLine(`${client.name} ${client.version}`).slice(0, MAX_CLIENT_NAME);
-    if (name === undefined || clients.has(name) || clients.size >= MOST_CLIENTS) return;
+    if (name === undefined || clients.has(name) || clients.size >= MOST_CLIENTS) return name;
     clients.add(name);
     callHook('onClient', () => options.onClient?.(name, turn.agentId));
+    return name;
   };
   const turnOfRequest = (ctx: ServerContext): TurnContext => {
     const envelope: { readonly [CLIENT_INFO_META_KEY]?: Implementation } = ctx.mcpReq.envelope ?? {};
-    noteClient(envelope[CLIENT_INFO_META_KEY]);
-    return turnOf(ctx, turn);
+    // A session has said it at its beginning, and so has the one client of a connection.
+    const ofConnection = ctx.http || clients.size !== 1 ? undefined : [...clients][0];
+    const client = noteClient(envelope[CLIENT_INFO_META_KEY]) ?? clientOf(ctx) ?? ofConnection;
+    return { ...turnOf(ctx, turn), ...(client !== undefined && { client }) };
   };
   const onListed = (ids: readonly string[]): void => registry.admin.recordOffers(ids, turn);
   const extension = new SkillsExtension({

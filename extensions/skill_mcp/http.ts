@@ -173,17 +173,18 @@ function createServedDoor(door: SkillMcpDoor, bodyBytes: number, onError: (error
   return {
     async answer(request, thread) {
       const session = request.headers.get(SESSION_HEADER) ?? undefined;
-      if (session !== undefined && !sessions.use(session)) return refuse(404, 'Session not found', -32_001);
+      const known = session === undefined ? '' : sessions.use(session);
+      if (known === undefined) return refuse(404, 'Session not found', -32_001);
       if (session !== undefined && request.method === 'DELETE') {
         sessions.end(session);
         return new Response(null, { status: 204 });
       }
       const client = session === undefined ? await clientThatBegins(request, bodyBytes) : undefined;
-      const response = await handler.fetch(request, { authInfo: authInfoOf(thread ?? session) });
+      const response = await handler.fetch(request, { authInfo: authInfoOf(thread ?? session, known) });
       if (!client || !response.ok) return response;
-      door.noteClient(client);
+      const name = door.noteClient(client) ?? '';
       const headers = new Headers(response.headers);
-      headers.set(SESSION_HEADER, sessions.begin());
+      headers.set(SESSION_HEADER, sessions.begin(name));
       return new Response(response.body, { status: response.status, headers });
     },
     subscriptions: () => (handler.bus as { listenerCount?: number }).listenerCount ?? 0,

@@ -25,32 +25,38 @@ export function turnOf({ mcpReq, http }: ServerContext, turn: TurnContext): Turn
   return isThreadName(thread) ? inThread(turn, thread) : turn;
 }
 
+/** What the client of a session calls itself. */
+export function clientOf({ http }: ServerContext): string | undefined {
+  return http?.authInfo?.clientId || undefined;
+}
+
 /** For the requests of an address that names a thread, or of a session. */
-export function authInfoOf(thread: string | undefined): AuthInfo {
-  return { token: '', clientId: '', scopes: [], extra: thread === undefined ? {} : { [THREAD_META_KEY]: thread } };
+export function authInfoOf(thread: string | undefined, clientId = ''): AuthInfo {
+  return { token: '', clientId, scopes: [], extra: thread === undefined ? {} : { [THREAD_META_KEY]: thread } };
 }
 
 /** Of clients of the 2025 protocol: each is a thread. They hold no server, only the name. */
 export interface Sessions {
-  begin(): string;
-  /** False: it is none of these, or nobody used it for an hour. */
-  use(id: string): boolean;
+  begin(client: string): string;
+  /** What its client calls itself. Undefined: it is none of these, or nobody used it for an hour. */
+  use(id: string): string | undefined;
   end(id: string): void;
 }
 
 export function createSessions(now: () => number = Date.now): Sessions {
-  const used = new RecentMap<string, number>(MOST_SESSIONS);
+  const used = new RecentMap<string, { readonly at: number; readonly client: string }>(MOST_SESSIONS);
   return {
-    begin() {
+    begin(client) {
       const id = randomUUID();
-      used.set(id, now());
+      used.set(id, { at: now(), client });
       return id;
     },
     use(id) {
-      const isOpen = now() - (used.get(id) ?? Number.NEGATIVE_INFINITY) <= IDLE_MS;
-      if (isOpen) used.set(id, now());
+      const found = used.get(id);
+      const isOpen = found !== undefined && now() - found.at <= IDLE_MS;
+      if (isOpen) used.set(id, { ...found, at: now() });
       else used.delete(id);
-      return isOpen;
+      return isOpen ? found.client : undefined;
     },
     end: (id) => void used.delete(id),
   };

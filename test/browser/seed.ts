@@ -79,7 +79,7 @@ export function seedUsage(root: string, now: number): void {
         const isFailure = random() < 0.02;
         rows.push({
           ...{ time: time - one, skill, digest: null, agent, thread: `t-${ago}-${one}`, source: 'skills' },
-          ...{ durationMs: 1 + random(), tokens: isFailure ? null : tokens, path: null },
+          ...{ durationMs: 1 + random(), tokens: isFailure ? null : tokens, path: null, client: null },
           ...(isFailure ? { kind: 'failure', outcome: 'RESOURCE_NOT_FOUND' } : { kind: 'load', outcome: 'success' }),
         });
       }

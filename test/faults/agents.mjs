@@ -79,6 +79,12 @@ export const agents = [
     test: 'gives such an agent over MCP its scope in tools, resources, prompts and instructions, and no proposals',
   },
   {
+    title: 'A client writes a name of any length into the record of a conversation',
+    in: 'createSkillMcpDoor.noteClient',
+    swap: ['MAX_CLIENT_NAME', '100_000'],
+    test: 'calls itself, in one short line',
+  },
+  {
     title: 'A thread is the same for every agent that names it',
     in: 'keyOf',
     swap: ['ownThread ? [threadId, agentId] : threadId', 'threadId'],

@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientOptions,
+  type Implementation,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Problem } from 'skill-registry/kernel';
 import {
@@ -58,8 +63,9 @@ export async function httpClient(
   options: ClientOptions = {},
   atEnd: AtEnd = onTestFinished,
   token?: string,
+  info?: Implementation,
 ): Promise<Client> {
-  const client = newClient(era, options);
+  const client = newClient(era, options, info);
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   atEnd(() => client.close());
@@ -107,7 +113,11 @@ export async function callTool(
 
 // --- internal ---
 
-function newClient(era: Era, options: ClientOptions): Client {
+function newClient(
+  era: Era,
+  options: ClientOptions,
+  info: Implementation = { name: 'test', version: '1.0.0' },
+): Client {
   const versionNegotiation = { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } as const;
-  return new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation, ...options });
+  return new Client(info, { versionNegotiation, ...options });
 }

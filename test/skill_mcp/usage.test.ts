@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { skill } from '../helpers/boot-root.ts';
-import { callTool, type Era, httpClient, serveRegistry } from '../helpers/mcp.ts';
+import { callTool, type Era, httpClient, serveRegistry, stdioClient } from '../helpers/mcp.ts';
+import { openRegistry } from '../helpers/open-registry.ts';
+import { runCommand } from '../helpers/run-command.ts';
 
+const IN_THREAD = { _meta: { 'skill-registry/thread': 't' } };
 const TREE = { ...skill('tea'), 'skills/tea/times.md': 'Two minutes.', ...skill('bread') };
 
 it.each<Era>(['modern', 'legacy'])('records what a %s client reads and is offered', async (era) => {
@@ -40,6 +43,37 @@ it.each<Era>(['modern', 'legacy'])('records what a %s client reads and is offere
   // Prompts are for people.
   await client.listPrompts();
   expect(await offersNow()).toBe(before + 4);
+});
+
+it.each<Era>(['modern', 'legacy'])(
+  'says of each event what a %s client calls itself, in one short line',
+  async (era) => {
+    const { registry, serving, root } = await serveRegistry({ ...TREE, 'data/.keep': '' });
+    const named = async (name: string): Promise<void> => {
+      const clientInfo = { name, version: '1' };
+      const client = await httpClient(serving.url, era, {}, onTestFinished, undefined, clientInfo);
+      await client.callTool({ name: 'read_skill', arguments: { skill_id: 'tea' }, ...IN_THREAD });
+      await client.readResource({ uri: 'skill://tea/SKILL.md', ...IN_THREAD });
+    };
+    for (const name of ['one', 'a\u001b[31m\nb', 'x'.repeat(5000)]) await named(name);
+    const events = await registry.usage.events({ thread: 't' });
+    const long = 'x'.repeat(100);
+    expect(events.map(({ client }) => client)).toEqual(['one 1', 'one 1', 'a[31m b 1', 'a[31m b 1', long, long]);
+    await registry.close();
+    const { stdout } = await runCommand(['stats', '--thread', 't', '--root', root]);
+    expect(stdout).toContain('tea, "one 1"\n');
+  },
+);
+
+it('says it of a connection on stdio', async () => {
+  const { registry, root } = await openRegistry({ ...TREE, 'data/.keep': '' });
+  await registry.close();
+  const { client } = await stdioClient(['--root', root, '--trust', '--thread', 't'], 'legacy');
+  await callTool(client, 'read_skill', { skill_id: 'tea' });
+  await client.readResource({ uri: 'skill://tea/SKILL.md' });
+  await client.close();
+  const { stdout } = await runCommand(['stats', '--thread', 't', '--root', root]);
+  expect(stdout.match(/tea, "test 1.0.0"\n/g)).toHaveLength(2);
 });
 
 it('records the agent of a door, and what is out of its scope', async () => {

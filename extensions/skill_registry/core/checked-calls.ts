@@ -105,6 +105,7 @@ const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
     threadId: word,
     ownThread: z.literal(true).optional(),
     connectionId: word,
+    client: word,
     paths: namedFiles(),
     model: word,
     boundSkills: list,

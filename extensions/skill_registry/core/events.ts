@@ -46,6 +46,8 @@ export interface UsageEvent {
   readonly revision?: number;
   readonly agent?: string;
   readonly thread?: string;
+  /** What a client of MCP calls itself: its word. */
+  readonly client?: string;
   readonly source?: string;
   readonly durationMs?: number;
   /**

@@ -16,7 +16,7 @@ const LIMITS = { loads: 1000, refusals: 1000, offers: 1000 };
 
 const row = (daysAgo: number, skill = 'tea', refused = false): UsageRow => ({
   ...{ time: NOW - daysAgo * DAY, skill, digest: null, agent: null, thread: null, source: 'skills' },
-  ...{ durationMs: 1, tokens: 5, path: null },
+  ...{ durationMs: 1, tokens: 5, path: null, client: null },
   ...(refused ? { kind: 'refusal', outcome: 'SKILL_HELD' } : { kind: 'load', outcome: 'success' }),
 });
 const everything = { from: 0, skill: undefined, agent: undefined, thread: undefined, kind: undefined, limit: 10_000 };
@@ -148,12 +148,28 @@ it('takes over everything of a file that kept no paths, and keeps them from then
   before.writeSome({ rows: [row(1)], offers: offersOf(1) });
   before.close();
   const raw = openDatabase(path);
-  raw.exec('ALTER TABLE event DROP COLUMN path; PRAGMA user_version = 2');
+  raw.exec('ALTER TABLE event DROP COLUMN path; ALTER TABLE event DROP COLUMN client; PRAGMA user_version = 2');
   raw.close();
   const database = openUsageDatabase(path, LIMITS);
   database.writeSome({ rows: [{ ...row(0), kind: 'resource', path: 'references/a.md' }], offers: new Map() });
   expect(reportOf(database).totals).toMatchObject({ loads: 1, offers: 2, resources: 1 });
   expect(database.events(everything).map((one) => one.path)).toEqual([null, 'references/a.md']);
+  database.close();
+});
+
+it('takes over everything of a file that kept no clients, what conversations have loaded included', () => {
+  const path = file();
+  const before = openUsageDatabase(path, LIMITS);
+  const charge = { at: NOW, agent: 'clerk', thread: 't', skill: 'tea', path: '', digest: 'd', tokens: 5 };
+  before.writeSome({ rows: [row(1)], offers: offersOf(1), charges: [charge] });
+  before.close();
+  const raw = openDatabase(path);
+  raw.exec('ALTER TABLE event DROP COLUMN client; PRAGMA user_version = 3');
+  raw.close();
+  const database = openUsageDatabase(path, LIMITS);
+  expect(database.ledger.tokensOf('clerk', 't')).toBe(5);
+  database.writeSome({ rows: [{ ...row(0), client: 'host 1' }], offers: new Map() });
+  expect(database.events(everything).map((one) => one.client)).toEqual([null, 'host 1']);
   database.close();
 });
 

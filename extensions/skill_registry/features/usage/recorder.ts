@@ -8,7 +8,7 @@ import type { Charge } from './ledger.ts';
 import { dayOf } from './since.ts';
 import type { Outcome, UsageEvent } from './types.ts';
 
-type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'source' | 'durationMs' | 'tokens' | 'path';
+type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'client' | 'source' | 'durationMs' | 'tokens' | 'path';
 
 /** null: not known. `time`: in milliseconds since 1970. */
 export type UsageRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
@@ -81,6 +81,7 @@ export function createUsageRecorder(
         digest: digest ?? skill?.digest,
         agent: turn?.agentId,
         thread: turn?.threadId ?? turn?.connectionId,
+        client: turn?.client,
         source: event.source ?? undefined,
         durationMs: event.durationSeconds * 1000,
         outcome: outcome === 'success' ? (audience === 'binding' ? 'given' : 'success') : (error ?? 'OTHER'),
@@ -157,8 +158,10 @@ type NotedRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
 
 function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
   const { kind, skill, digest = null, outcome, durationMs, tokens = null } = noted;
-  const names = [noted.agent, noted.thread, noted.source, noted.path].map((name) => name && boundedName(name));
-  const [agent = null, thread = null, source = null, path = null] = names;
+  const names = [noted.agent, noted.thread, noted.client, noted.source, noted.path];
+  const [agent = null, thread = null, client = null, source = null, path = null] = names.map(
+    (name) => name && boundedName(name),
+  );
   return {
     time: Date.now(),
     kind,
@@ -166,6 +169,7 @@ function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
     digest,
     agent,
     thread,
+    client,
     source,
     durationMs: durationMs == null ? null : Math.round(durationMs * 1000) / 1000,
     // An error message may contain a path or content.

@@ -38,16 +38,17 @@ const MAX_EVENTS = 10_000;
 const WIDE = 100;
 
 function eventTable(events: readonly UsageEvent[], { table }: CommandTerminal): string {
-  const cells = events.map(({ time, kind, skillId, digest, revision, agent, outcome, path }) => [
+  const cells = events.map(({ time, kind, skillId, digest, revision, agent, client, outcome, path }) => [
     `${time.slice(0, 10)} ${time.slice(11, 19)}`,
     kind,
     digest?.replace('sha256:', '').slice(0, 8) ?? '-',
     revision === undefined ? '-' : String(revision),
     [skillId, path ?? []].flat().join(' ') +
       (outcome === 'success' ? '' : ` (${outcome})`) +
-      (agent === undefined ? '' : `, ${agent}`),
+      (agent === undefined ? '' : `, ${agent}`) +
+      (client === undefined ? '' : `, ${JSON.stringify(client)}`),
   ]);
-  return table(['TIME (UTC)', 'KIND', 'DIGEST', 'REV', 'SKILL, AGENT'], cells);
+  return table(['TIME (UTC)', 'KIND', 'DIGEST', 'REV', 'SKILL, AGENT, CLIENT'], cells);
 }
 
 function reportText(report: UsageReport, options: StatsOptions, { table, width }: CommandTerminal): string {

@@ -64,10 +64,11 @@ const BUSY_MS = 20;
 const SLICE = 500;
 const STEP = 5_000;
 const UPKEEP_ROWS = 10_000;
-const VERSION = 3;
+const VERSION = 4;
 /** The release that also counted the events of each day. */
 const WITH_COUNTS = 1;
 const WITHOUT_PATHS = 2;
+const WITHOUT_CLIENTS = 3;
 
 const EVENT = `
 CREATE TABLE event (
@@ -79,8 +80,9 @@ const OFFER = `
 CREATE TABLE offer (
   day TEXT NOT NULL, skill TEXT NOT NULL, agent TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, skill, agent)
 ) STRICT, WITHOUT ROWID;`;
+const SINCE_CLIENTS = `ALTER TABLE event ADD COLUMN client TEXT; PRAGMA user_version = ${VERSION}`;
 const SINCE_PATHS = `ALTER TABLE event ADD COLUMN path TEXT; ${LEDGER_TABLES}`;
-const COLUMNS = 'time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens, path';
+const COLUMNS = 'time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens, path, client';
 
 /** Each limit applies to one group. */
 const GROUPS = [
@@ -94,6 +96,10 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
   // Another process may have done it meanwhile.
   if (version === VERSION) return 0;
   let lost = 0;
+  if (version === WITHOUT_CLIENTS) {
+    database.exec(SINCE_CLIENTS);
+    return lost;
+  }
   if (version !== WITHOUT_PATHS) database.exec(`DROP TABLE IF EXISTS offer; ${OFFER}`);
   if (version === WITH_COUNTS) {
     const { recorded = 0 } = database.prepare<{ recorded: number }>(RECORDED_BEFORE).get() ?? {};
@@ -106,8 +112,7 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
       "INSERT INTO offer SELECT day, skill, agent, sum(count) FROM count WHERE kind = 'offer' GROUP BY 1, 2, 3",
     );
   } else if (version !== WITHOUT_PATHS) database.exec(`DROP TABLE IF EXISTS event; ${EVENT}`);
-  database.exec(`DROP TABLE IF EXISTS count; DROP TABLE IF EXISTS upkeep; ${SINCE_PATHS}`);
-  database.exec(`PRAGMA user_version = ${VERSION}`);
+  database.exec(`DROP TABLE IF EXISTS count; DROP TABLE IF EXISTS upkeep; ${SINCE_PATHS}; ${SINCE_CLIENTS}`);
   return lost;
 }
 
@@ -116,7 +121,7 @@ SELECT (SELECT ifnull(sum(count), 0) FROM count WHERE kind <> 'offer') +
   (SELECT count(*) FROM event WHERE id > (SELECT counted FROM upkeep)) AS recorded`;
 
 function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOver: number): UsageDatabase {
-  const insert = database.prepare(`INSERT INTO event (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = database.prepare(`INSERT INTO event (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const add = database.prepare(
     `INSERT INTO offer (day, skill, agent, count) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = count + excluded.count`,
@@ -131,8 +136,8 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
       const offered = [...offers].slice(0, SLICE);
       database.transaction(() => {
         for (const row of some) {
-          const { time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path } = row;
-          insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path);
+          const { time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path, client } = row;
+          insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path, client);
         }
         for (const [, { day, skill, agent, count }] of offered) add.run(day, skill, agent, count);
         for (const one of late) ledger.add(one);
