@@ -68,27 +68,29 @@ export const FLIP_FOLDER = `
   function tidy() {}`;
 
 /**
- * Exchanges the file `args[0]` with a copy of `args[2]` and of `args[1]` in turn, every 3 ms, by renaming: there is always one of both.
- * At the end it is a copy of `args[1]`, and the number of exchanges lies in the file `args[3]`.
+ * Exchanges files, one at a time, every 3 ms, by renaming. `args[0]`: the file with the number of exchanges; then for each
+ * target its path, the file that it is a copy of else (empty: it is not there), and the file that it becomes for a moment.
  */
-export const EXCHANGE_FILE = `
-  const [target, good, other, counted] = args;
-  const spare = target + '.spare';
+export const EXCHANGE_FILES = `
+  const [counted, ...all] = args;
+  const targets = Array.from({ length: all.length / 3 }, (_, at) => all.slice(at * 3, at * 3 + 3));
   const still = new Int32Array(new SharedArrayBuffer(4));
   let exchanges = 0;
-  function put(text) {
-    fs.copyFileSync(text, spare);
-    fs.renameSync(spare, target);
-    exchanges++;
-  }
-  function round() {
-    put(exchanges % 2 === 0 ? other : good);
+  function put(target, text) {
+    const spare = target + '.spare';
+    fs.mkdirSync(join(target, '..'), { recursive: true });
+    if (text === '') fs.rmSync(target, { force: true });
+    else fs.copyFileSync(text, spare);
+    if (text !== '') fs.renameSync(spare, target);
+    fs.writeFileSync(counted, String(++exchanges));
     Atomics.wait(still, 0, 0, 3);
   }
-  function tidy() {
-    put(good);
-    fs.writeFileSync(counted, String(exchanges));
-  }`;
+  function round() {
+    const [target, good, other] = targets[(exchanges / 2) % targets.length];
+    put(target, other);
+    put(target, good);
+  }
+  function tidy() {}`;
 
 // --- internal ---
 
