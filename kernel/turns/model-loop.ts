@@ -68,9 +68,11 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
         const turn = { ...context.turn, model: settings.name };
         const model = await connectModel(settings);
         await import('ai');
+        // The skills in it may have to be inspected first.
+        const system = (await options.systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
         // Keeps the process running until the turn has ended.
         if (maxMs !== undefined) timer = setTimeout(() => budget.abort(), maxMs);
-        return await runTurn(options, agent, model, task, { ...context, turn }, budget.signal);
+        return await runTurn({ tools: options.tools, system }, agent, model, task, { ...context, turn }, budget.signal);
       } catch (error) {
         throw agentFailed(id, error, settings.baseURL);
       } finally {
@@ -83,7 +85,7 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
 // --- internal ---
 
 async function runTurn(
-  { tools, systemParts }: DeclarativeAgentOptions,
+  { tools, system }: Pick<DeclarativeAgentOptions, 'tools'> & { readonly system: string },
   agent: AgentManifest,
   model: LanguageModel,
   task: string,
@@ -93,7 +95,6 @@ async function runTurn(
   const { streamText, stepCountIs } = await import('ai');
   const { max_tokens_per_invocation: tokenLimit = Number.POSITIVE_INFINITY } = agent.limits;
   const abort = signal ? AbortSignal.any([signal, budget]) : budget;
-  const system = (await systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
   const messages = [...(conversation as readonly ModelMessage[]), { role: 'user', content: task } as const];
   const steps: StepResult<ToolSet>[] = [];
   const usage = { inputTokens: 0, outputTokens: 0 };

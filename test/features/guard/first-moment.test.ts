@@ -1,11 +1,13 @@
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import { createSkillRegistry, type SkillRegistry, type SkillRegistryExtension } from 'skill-registry';
 import { createSkillMcpDoor, serveHttp } from 'skill-registry/mcp';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { agent, bootRoot } from '../../helpers/boot-root.ts';
 import { embeddingsServer } from '../../helpers/embeddings-server.ts';
 import { attack, heldSkill } from '../../helpers/held.ts';
 import { callTool, httpClient } from '../../helpers/mcp.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+import { systemText } from '../../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 
@@ -147,6 +149,25 @@ describe('in the first moment of a catalog', () => {
     const text = await registry.context('shaker');
     expect(text).toContain('MARKED shaker.');
     expect(text).not.toContain('203.0.113');
+  });
+
+  it('bodies that agents name in their manifests are inspected before their first turn', async () => {
+    const long = skillMd({ name: 'cutting', description: 'Cuts.' }, `Cut.\n${'Slowly.\n'.repeat(1_000)}`);
+    const { kernel, model } = await bootRoot({
+      ...plain,
+      'skills/cutting/SKILL.md': long,
+      'skills/cutting/knives.md': 'Sharp.',
+      ...heldSkill('mixer', 56),
+      ...agent('cutter', 'uses_skills: [cutting], model: m'),
+      ...agent('barman', 'uses_skills: [mixer], model: m'),
+    });
+    // In the background it would be the last one.
+    const { registry } = kernel.getExtension<SkillRegistryExtension>('skill_registry');
+    expect(registry.admin.resources('cutting', {}).map(({ path }) => path)).toEqual(['knives.md']);
+    await expect(kernel.invokeAgent('barman', 'Mix.')).rejects.toMatchObject({ code: 'AGENT_UNAVAILABLE' });
+    await kernel.invokeAgent('cutter', 'Cut.');
+    expect(systemText(model.requests[0])).toContain('Slowly.');
+    expect(JSON.stringify(model.requests)).not.toMatch(/MARKED|203\.0\.113/);
   });
 
   it('names of files leave with nothing that was not inspected', async () => {

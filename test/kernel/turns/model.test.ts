@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { scriptedModel } from '../../helpers/scripted-model.ts';
 import { agentExtension, bootTree, extension, states } from '../boot/boot-extensions.ts';
 
@@ -53,6 +53,19 @@ describe('with a model', () => {
     expect(answer.conversation.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(heard).toEqual(['Hello ', 'there.']);
     expect(model.requests[0]).toMatchObject({ model: 'scripted', stream: true });
+  });
+
+  test('the time budget of an agent begins when its instructions are there', async () => {
+    const waits = extension('waits', '', `async getContext() { globalThis.passTime(); return 'Waited.'; }`);
+    const model = await scriptedModel([{ text: 'Hello.' }]);
+    const kernel = await bootTree(
+      { ...agentExtension('talker', 'limits: { time_budget_ms: 60000 }'), ...waits },
+      { environment: model.environment },
+    );
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.stubGlobal('passTime', () => vi.advanceTimersByTime(61_000));
+    onTestFinished(() => void vi.useRealTimers().unstubAllGlobals());
+    expect(await kernel.invokeAgent('talker', 'hi')).toMatchObject({ text: 'Hello.', stopped: 'done' });
   });
 
   test('its settings may stand in .env, and the manifest may name another model', async () => {
