@@ -139,6 +139,30 @@ export const held = [
     test: 'an attack in the name of an inline skill holds a skill, also among many',
   },
   {
+    title: 'The name of a file on a server is not judged',
+    in: 'ServerList.#readList',
+    swap: ['files.keys()', '[]'],
+    test: 'holds a skill with an attack in the name of a file, before anything is fetched, and nobody is told of it',
+  },
+  {
+    title: 'The name of a state is told as its author wrote it',
+    in: 'createPackSource.scopes',
+    swap: ['!loaded || loaded === held', '!loaded'],
+    test: 'is told to no model with an attack in the name of an event, and nothing of the pack is used',
+  },
+  {
+    title: 'Skills of a pack are used that is named like an attack',
+    in: 'createPackSource.scan',
+    never: 'held',
+    test: 'is told to no model with an attack in the id of its pack, and nothing of the pack is used',
+  },
+  {
+    title: 'A bound body is inspected in the first turn',
+    in: 'checkAgent',
+    swap: ['await composeInstructions(found, skillProvider(kernel), root.dir, { preview: true });', 'void root;'],
+    test: 'bodies that agents name in their manifests are inspected before their first turn',
+  },
+  {
     title: 'A command in a path is only seen at its end',
     in: 'textOfName',
     swap: ['/\\/|$/g', '/$/g'],

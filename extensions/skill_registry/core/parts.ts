@@ -184,6 +184,7 @@ function sameForAll(admission: Admission): Guard {
     namesOf: () => (admission.given ? () => true : undefined),
     notInspected: () => 0,
     mayGive: async () => admission.given,
+    mayName: async () => admission.given,
     noteBlocked: async () => admission.given,
   };
 }
@@ -281,6 +282,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     getSecret: hooks.getSecret,
     onProgress: hooks.onProgress,
     cache: cacheFile === undefined ? undefined : base.skillFiles,
+    mayName: (names: readonly string[]) => guard().mayName(names),
     noteBlocked: (...found: Parameters<Guard['noteBlocked']>) => guard().noteBlocked(...found),
   };
   const makeAll = async (sources: readonly SourceConfig[]): Promise<readonly SkillSource[]> => {

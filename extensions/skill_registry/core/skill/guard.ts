@@ -88,6 +88,8 @@ export interface Guard {
   heldMeanwhile(skills: Iterable<Skill>): ReadonlyMap<string, string>;
   /** Whether a model may be given the name of a file; undefined: of none, because none was inspected. */
   namesOf(skill: Skill): ((path: string) => boolean) | undefined;
+  /** Whether a model may be given names that an author wrote outside of skills. */
+  mayName(names: readonly string[]): Promise<boolean>;
   /** How many of them were not inspected with all their files yet. */
   notInspected(skills: Iterable<Skill>): number;
   /** Whether an agent may get a file of no skill below a source. `path`: relative to that source. */

@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { SourceConfig } from '../config/config.ts';
 import type { SourceEntry } from '../config/source-entry.ts';
-import type { NoteBlocked } from '../skill/guard.ts';
+import type { Guard, NoteBlocked } from '../skill/guard.ts';
 import type { ValidationProfile } from '../skill/spec-rules.ts';
 import type { DirectorySourceOptions } from './kinds/directory-source.ts';
 import type { SkillSource } from './source.ts';
@@ -31,6 +31,8 @@ export interface SourceDefaults {
   readonly decisions?: SourceDecisions | undefined;
   /** Asks whether a person has allowed findings in files that are fetched. Default: nobody has. */
   readonly noteBlocked?: NoteBlocked | undefined;
+  /** As that of the guard. Default: all may be named. */
+  readonly mayName?: Guard['mayName'] | undefined;
   /** Reports progress when fetching takes more than a second. */
   readonly onProgress: (line: string) => void;
   readonly configFile: string;

@@ -68,6 +68,7 @@ function open(core: Core): Opened<GuardPart> {
       prepare: heldSkills.prepare,
       heldMeanwhile: heldSkills.heldMeanwhile,
       namesOf: heldSkills.namesOf,
+      mayName: heldSkills.mayName,
       notInspected: heldSkills.notInspected,
       mayGive: async (file) => (await heldSkills.inspectAfter(undefined, [file])).blocks.length === 0,
       noteBlocked: heldSkills.noteBlocked,

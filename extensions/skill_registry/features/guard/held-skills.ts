@@ -137,6 +137,8 @@ export class HeldSkills {
     return seen && ((path) => seen.has(path));
   };
 
+  readonly mayName: Guard['mayName'] = (names) => this.#names.mayName(names);
+
   readonly notInspected: Guard['notInspected'] = (skills) => {
     const all = [...skills].filter(({ remote }) => !remote);
     this.#inspections.load(all.map(pathOf));

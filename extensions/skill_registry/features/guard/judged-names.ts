@@ -13,17 +13,24 @@ export class JudgedNames {
   /** Called for each skill before it is shown. */
   async judge(skills: readonly Skill[]): Promise<void> {
     const fresh = skills.filter((skill) => !this.#looked.has(skill));
-    const names = new Set(fresh.flatMap(oddNamesOf).filter((name) => !this.#blocks.has(name)));
-    if (names.size > 0) {
+    await this.mayName(fresh.flatMap(oddNamesOf));
+    for (const skill of fresh) this.#looked.add(skill);
+  }
+
+  /** Whether none of them has a `block` finding. */
+  async mayName(names: readonly string[]): Promise<boolean> {
+    const odd = new Set(names.filter(isOddName));
+    const fresh = [...odd].filter((name) => !this.#blocks.has(name));
+    if (fresh.length > 0) {
       const { findingsOfNames } = await import('./inspect-files.ts');
-      const found = await findingsOfNames([...names]);
+      const found = await findingsOfNames(fresh);
       this.#hasBlocks ||= found.length > 0;
-      for (const name of names) {
+      for (const name of fresh) {
         const blocks = found.filter(({ file }) => file === name);
         this.#blocks.set(name, blocks);
       }
     }
-    for (const skill of fresh) this.#looked.add(skill);
+    return [...odd].every((name) => this.#blocks.get(name)?.length === 0);
   }
 
   blocksOf(skill: Skill): readonly Finding[] {

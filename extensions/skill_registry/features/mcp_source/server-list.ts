@@ -2,7 +2,7 @@ import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import type { Finding, NoteBlocked } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { type SourceScan, settledWithin } from '../../core/sources/source.ts';
-import { inspectSkill } from '../guard/inspect/inspect-skill.ts';
+import { inspectFiles } from '../guard/inspect-files.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpTimes } from './connect.ts';
 import { type McpListedSkill, type McpListing, SKILL_MD, skillsOf } from './entries.ts';
@@ -28,7 +28,7 @@ interface Good extends SourceScan {
   /** As received; empty before the first list. */
   readonly text: string;
   readonly losers: readonly Skill[];
-  /** `block` findings in SKILL.md as generated from each entry. */
+  /** `block` findings in SKILL.md as generated from each entry, and in names of its files. By digest. */
   readonly attacks: ReadonlyMap<string, readonly Finding[]>;
 }
 
@@ -119,9 +119,10 @@ export class ServerList {
     const first = new Map<string, Skill>();
     const losers: Skill[] = [];
     this.found = new Map(all.map((one) => [one.skill.qualifiedId, one]));
-    for (const { digest, header, skill } of all) {
-      const found = this.#good.attacks.get(header) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header)));
-      attacks.set(header, found);
+    for (const { digest, files, header, skill } of all) {
+      const found =
+        this.#good.attacks.get(digest) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header), files.keys()));
+      attacks.set(digest, found);
       if (found.length > 0) await this.noteBlocked(skill, digest, found);
       if (first.has(skill.id)) losers.push(skill);
       else first.set(skill.id, skill);
@@ -145,9 +146,15 @@ export class ServerList {
   }
 }
 
-export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
-  const { findings } = await inspectSkill([{ path, bytes }]);
-  return findings.filter(({ level }) => level === 'block');
+/** @param names - Of other files, which are judged without their contents. */
+export async function blockFindingsIn(
+  path: string,
+  bytes: Uint8Array,
+  names: Iterable<string> = [],
+): Promise<readonly Finding[]> {
+  const named = [...names].map((file): Finding => ({ rule: '', level: 'info', file, excerpt: '', message: '' }));
+  const { inspection } = await inspectFiles(() => [{ path, bytes }, ...named]);
+  return inspection.findings.filter(({ level }) => level === 'block');
 }
 
 /** For display. Leaves out an address's query and a program's arguments, which may contain secrets. */

@@ -29,11 +29,11 @@ const packKind: SourceKind = {
   entry: { pack: someText },
   after: 'package',
   preload: 'own',
-  async open({ pack = '', preload }, { decisions, idOr, options, root }) {
+  async open({ pack = '', preload }, { decisions, idOr, mayName, options, root }) {
     const file = locate(pack, root);
     const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
     const { createPackSource } = await import('./pack-source.ts');
-    return [createPackSource({ ...options, decisions, id, file, preload })];
+    return [createPackSource({ ...options, decisions, id, file, mayName, preload })];
   },
 };
 

@@ -2,10 +2,12 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../../lib/files/index.ts';
+import { withoutHidden } from '../../../../lib/text/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { createPathSource, type DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
 import { createInlineSource } from '../../core/sources/kinds/inline-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
+import type { SourceHost } from '../../core/sources/source-kind.ts';
 import { encodingFault } from '../../core/sources/walk/read-skill-md.ts';
 import { createGroupSource } from './group-source.ts';
 import { isNone, matchesExpression, normalizePackPath } from './pack-expression.ts';
@@ -16,6 +18,7 @@ export interface PackSourceOptions
   extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'validation'>,
     Pick<PackageSourceOptions, 'decisions'> {
   readonly file: string;
+  readonly mayName?: SourceHost['mayName'];
   /** Preload all skills, not only those marked in the pack. */
   readonly preload: boolean;
 }
@@ -26,12 +29,14 @@ const KEPT = 'Until then the last valid version of the pack is used.';
 /**
  * The last declaration of an id wins. While the pack is invalid or unreadable, its last valid version is used.
  * Problems: PACK_UNREADABLE, ENCODING_INVALID, those of `parsePromptPack`, PACK_PATH_OUTSIDE, PACK_PATH_MISSING,
- * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, and those of the parts.
+ * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, PACK_HELD, and those of the parts.
  */
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;
   const folder = dirname(file);
   let loaded: LoadedPack | undefined;
+  /** One whose names no model may be given. */
+  let held: LoadedPack | undefined;
   const withSkills = new Set<SkillSource>();
   const kept = (problem: Problem): Problem =>
     loaded ? { ...problem, message: `${problem.message} ${KEPT}` } : problem;
@@ -84,11 +89,13 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       withSkills.clear();
       const scan = await group.scan(limits);
       const { skills, problems } = scan;
+      held = loaded && (await options.mayName?.(namesIn(loaded.pack))) === false ? loaded : undefined;
+      if (held) return { skills: [], problems: [...problems, packProblem('PACK_HELD', 'error', file, '', ATTACK)] };
       const ofParts = (loaded?.parts ?? []).flatMap((part) => partProblem(part, file, withSkills, problems) ?? []);
       return { ...scan, problems: [...problems, ...ofParts, ...unknownStates(loaded?.pack, skills, file)] };
     },
     scopes() {
-      if (!loaded) return undefined;
+      if (!loaded || loaded === held) return undefined;
       const { entry, states = new Map(), events = new Map() } = loaded.pack.workflow ?? {};
       return { pack: loaded.pack.id, entry, states, events };
     },
@@ -98,6 +105,14 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
 }
 
 // --- internal ---
+
+const ATTACK = ': the name of the pack, a state or an event looks like an attack, so nothing of it is used. Rename it.';
+
+/** As a model is shown them: those of the pack, its states and events. */
+function namesIn({ id, workflow }: PromptPack): readonly string[] {
+  const events = [...(workflow?.events.values() ?? [])].flatMap((next) => [...next.keys()]);
+  return [id, ...(workflow?.states.keys() ?? []), ...events].map((name) => withoutHidden(name).text);
+}
 
 interface LoadedPack {
   readonly text: string;
