@@ -157,10 +157,8 @@ function isDamage(error: unknown): boolean {
 const BUSY_MS = 500;
 
 function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
-  const database = openDatabase(file, BUSY_MS);
+  const database = openDatabase(file, BUSY_MS, true);
   try {
-    // A crash of the machine may damage the file; then it is rebuilt.
-    database.exec('PRAGMA synchronous = OFF');
     // The file may come from a repository of another person.
     database.exec('PRAGMA trusted_schema = OFF');
     if (!isCurrent(database, parts)) database.transaction(() => bringUpToDate(database, parts));

@@ -9,9 +9,10 @@ export type { SqliteDatabase };
 /**
  * In write-ahead mode: readers never wait for a writer of another process. Creates the folder; only this user has
  * access to it and its files. `file`: absolute, or `:memory:`. `busyMs`: how long a writer waits; default 5,000.
+ * `mayBeLost`: a crash of the machine may damage it, and nothing waits for the disk; default: false.
  * @throws errors that `sqliteFailure` classifies, and those of `assertNoLinkLeadsOut`.
  */
-export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
+export function openDatabase(file: string, busyMs?: number, mayBeLost?: boolean): SqliteDatabase {
   if (file !== ':memory:') {
     assertNoLinkLeadsOut(file);
     makeStoreFolder(dirname(file));
@@ -19,6 +20,8 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   }
   const database = openSqlite(file, busyMs);
   try {
+    // First: to begin the write-ahead mode waits for the disk as well.
+    if (mayBeLost) database.exec('PRAGMA synchronous = OFF');
     database.exec('PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON');
     return database;
   } catch (error) {
