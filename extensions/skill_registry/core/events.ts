@@ -4,8 +4,8 @@ import type { Skill } from './skill/skill.ts';
 
 /** Called during a turn: a listener must not wait. One that throws is reported as HOOK_FAILED; the turn goes on. */
 export interface Happened {
-  /** Named to an agent. */
-  readonly offered: (skills: readonly (Skill | string)[], turn: TurnContext) => void;
+  /** Named to an agent. @param query - The prompt of the turn, or the words of a search. */
+  readonly offered: (skills: readonly (Skill | string)[], turn: TurnContext, query?: string) => void;
   /** Asked for; `event.outcome` says whether it was given. */
   readonly loaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
   /** Its body is in the text of a turn. */
@@ -27,6 +27,17 @@ export interface Step {
 export interface RegistryEvents {
   on<Kind extends keyof Happened>(kind: Kind, listener: Happened[Kind]): void;
   emit<Kind extends keyof Happened>(kind: Kind, ...given: Parameters<Happened[Kind]>): void;
+}
+
+/** What somebody has asked, with a skill that fits it. */
+export interface KeptQuery {
+  readonly skillId: string;
+  readonly query: string;
+}
+
+export interface KeptQueries {
+  list(): Promise<readonly KeptQuery[]>;
+  forget(query: KeptQuery): Promise<void>;
 }
 
 /** One of what agents did with skills, as it is kept. */

@@ -183,7 +183,7 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
         paths,
       });
       const offered = found.skills.map(({ skillId }) => skillId);
-      if (!isForPerson) events.emit('offered', offered, turn);
+      if (!isForPerson) events.emit('offered', offered, turn, query.query);
       return found;
     }),
   } satisfies Partial<SkillRegistry>;
@@ -214,8 +214,8 @@ function readingFunctions(parts: Parts, { later }: CheckedCalls) {
 
 function contextOf(parts: Parts): SkillRegistry['context'] {
   const { catalog, events, opened, reading, scopes, visible } = parts;
-  const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
-    events.emit('offered', listed, turn);
+  const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn, prompt) => {
+    events.emit('offered', listed, turn, prompt);
     for (const [skill, tokens] of bodies) events.emit('given', skill, tokens, turn);
   };
   let turnText: Promise<TurnText> | undefined;

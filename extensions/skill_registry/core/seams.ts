@@ -4,6 +4,7 @@ import type { Z } from '../../../lib/arguments/index.ts';
 import type { ServedPrompt, ServedTool, SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { ConfigPart } from './config/config-keys.ts';
+import type { KeptQueries } from './events.ts';
 import type { Meter } from './read/types.ts';
 import type { ReviewPages } from './review.ts';
 import type { Meaning } from './search/types.ts';
@@ -42,6 +43,8 @@ export interface Opened<Part = unknown> {
   readonly meaning?: Meaning;
   /** At most one feature gives it. */
   readonly meter?: Meter;
+  /** Where the owner keeps them. Only a person at this machine may see one. At most one feature gives it. */
+  readonly keptQueries?: KeptQueries;
   readonly turns?: Turns;
   readonly reviewPages?: () => Promise<ReviewPages>;
   readonly connect?: (kernel: Pick<ExtensionContext, 'events' | 'notifyUser'>) => void;

@@ -27,7 +27,12 @@ export interface TurnTextOptions {
   readonly sentBodies: SentBodies;
   readonly counting: SkillTokenCounts['counting'];
   /** Gets what the text of a turn contains: named skills, and the tokens of each body. */
-  readonly onShown: (listed: readonly Skill[], bodies: ReadonlyMap<Skill, number>, turn: TurnContext) => void;
+  readonly onShown: (
+    listed: readonly Skill[],
+    bodies: ReadonlyMap<Skill, number>,
+    turn: TurnContext,
+    prompt: string,
+  ) => void;
 }
 
 export interface VisibleSkills {
@@ -76,7 +81,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
     const tokens = new Map([...active.bodies, ...bodies].map(([skill, one]) => [skill, one.tokens]));
     const ids = [...tokens.keys()].map(({ qualifiedId }) => qualifiedId);
     sentBodies.inSystemText(new Set([...given, ...ids]), turn);
-    onShown(listed, tokens, turn);
+    onShown(listed, tokens, turn, prompt);
     const parts = [active.text, text].filter((part) => part !== null);
     return parts.length > 0 ? parts.join('\n\n') : null;
   };

@@ -38,6 +38,7 @@ function open(core: Core): Opened {
   return {
     admin: {
       overlap: async () => (await overlap()).overlap(),
+      keptQueries: () => core.opened.find(({ keptQueries }) => keptQueries)?.keptQueries,
       evidence: later('admin.evidence(skillId)', [text], (id) => evaluating((opened) => opened.evidence(id))),
       evaluate: later('admin.evaluate(skillId, options)', [text, evaluateOptions], (id, options) =>
         evaluating((opened) => opened.evaluate(id, options)),

@@ -11,7 +11,7 @@ declare module '../../core/api.ts' {
 
 declare module '../../core/config/config.ts' {
   interface SkillRegistryConfig {
-    /** Whether agents' use of skills is recorded. */
-    readonly usage: boolean;
+    /** Whether agents' use of skills is recorded; `queries: keep`: with what was asked where a skill was missed. */
+    readonly usage: boolean | { readonly queries: 'keep' };
   }
 }

@@ -11,8 +11,13 @@ export const commands: FeatureCommands = {
         'only from then on: an age (12h, 30d, 2w) or a date; counted in whole days (default: 30d)',
       );
     const dead = made.createOption('--dead', 'only list the skills that no agent has loaded in that time');
+    const missed = made.createOption(
+      '--missed',
+      'only list the skills that fitted well, were offered, and were not loaded',
+    );
     made
       .addOption(dead.conflicts('thread'))
+      .addOption(missed.conflicts(['dead', 'thread']))
       .option('--thread <id>', 'only what was recorded in this conversation, in order, with digests and revisions');
     const loaded = make(['agents', 6], 'loaded', '$ --thread T', 'loaded', () => import('./loaded.ts'))
       .description('the skills that a conversation had loaded, as they are today: for an agent that has lost messages')

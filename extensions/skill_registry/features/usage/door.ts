@@ -1,7 +1,7 @@
 import { schema } from '../../../../lib/arguments/index.ts';
 import { text, texts, turn, words } from '../../core/checked-calls.ts';
 import { among } from '../../core/config/config-keys.ts';
-import { bool } from '../../core/config/readers.ts';
+import { bool, objectOf, oneOf, type Reader, readerOf } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { history } from '../history/door.ts';
@@ -11,12 +11,19 @@ import { createUsage } from './usage.ts';
 /** What agents did with skills. Needs the history, for the revisions of what was loaded. */
 export const usage: Feature = {
   id: 'usage',
-  config: { keys: { usage: { read: bool, default: true, harmless: among(false) } } },
+  config: { keys: { usage: { read: recording(), default: true, harmless: among(false) } } },
   open,
   commands: async () => (await import('./commands.ts')).commands,
 };
 
 // --- internal ---
+
+function recording(): Reader<boolean | { readonly queries: 'keep' }> {
+  const keep = objectOf<{ readonly queries: 'keep' }>({ queries: oneOf('keep') }, {}, ['queries']);
+  return readerOf({ anyOf: [bool.schema, keep.schema] }, (value, at) =>
+    typeof value === 'object' ? keep(value, at) : bool(value, at),
+  );
+}
 
 const inRange = schema((z) => z.strictObject({ skillId: words(), agent: words(), since: words() }));
 const usageQuery = schema(() => inRange().optional());
@@ -41,6 +48,7 @@ function open(core: Core): Opened {
   );
   const { recorder, report } = recorded;
   events.on('offered', recorder.offered);
+  events.on('offered', recorded.asked);
   events.on('loaded', recorder.loaded);
   events.on('given', recorder.given);
   events.on('refused', recorder.step);
@@ -56,6 +64,7 @@ function open(core: Core): Opened {
     },
     commands: ({ usage: { record } }) => [feedbackCommand(record)],
     meter: recorded.meter,
+    ...(recorded.keptQueries && { keptQueries: recorded.keptQueries }),
     // Where nobody has a name, or the conversation has none, one client could be given what another had.
     prompts: (given) => {
       const { agentId: agent, threadId: thread, ownThread } = given;

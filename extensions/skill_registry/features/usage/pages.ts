@@ -108,6 +108,7 @@ ${table('Loads and offers a day', ['Day', 'Loads', 'Offers'], days, 'fit')}
 </section>
 ${mostUsed(report, link)}
 ${offeredAndTaken(report, link)}
+${missed(report, link)}
 ${reads(report, link)}
 ${outcomes(report, link)}
 ${failing(report, link)}
@@ -136,6 +137,20 @@ function offeredAndTaken({ skills }: UsageReport, link: Link): Html | '' {
   });
   const key = html`<p class="quiet key"><span class="taken">taken</span> <span class="not-taken">offered and not taken</span></p>`;
   return section('Offered against taken', ['Skill', '', 'Offered', 'Taken', 'Share'], rows, offered.length, key);
+}
+
+function missed({ missed: found }: UsageReport, link: Link): Html | '' {
+  const shown = found.slice(0, SHOWN);
+  const rows = shown.map((one) => [
+    link(one.skillId),
+    one.times,
+    one.threads,
+    formatTime(one.last),
+    one.words.join(' '),
+  ]);
+  const words = html`<p class="quiet">Fitted well, offered in a conversation, and not loaded in it. Over MCP only searches are known.</p>`;
+  const header = ['Skill', 'Times', 'Conversations', 'Last', 'Its words that fitted'];
+  return section('Missed', header, rows, found.length, words);
 }
 
 /** Of one skill its files; of all, those whose references nobody reads. */

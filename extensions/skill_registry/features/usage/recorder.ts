@@ -26,11 +26,24 @@ export interface OfferCount {
   count: number;
 }
 
+/** A skill that fitted well what was asked in a conversation, and was offered there. */
+export interface Fit {
+  readonly time: number;
+  readonly skill: string;
+  readonly agent: string | null;
+  readonly thread: string;
+  /** Of the id, the name, the description or the tags of the skill: why it fitted. Between blanks. */
+  readonly words: string;
+  /** What was asked; null where the owner does not keep it. */
+  readonly query: string | null;
+}
+
 export interface Unwritten {
   readonly rows: UsageRow[];
   readonly offers: Map<string, OfferCount>;
   /** Those that could not be written at once. */
   readonly charges?: Charge[];
+  readonly fits?: Fit[];
 }
 
 /** Called during a turn: nothing waits or throws. Ignores previews and persons outside a conversation. */
@@ -55,7 +68,7 @@ export function createUsageRecorder(
   mayRecord: () => boolean,
   onNoted: () => void,
 ): UsageRecorder {
-  const unwritten: Required<Unwritten> = { rows: [], offers: new Map(), charges: [] };
+  const unwritten: Required<Unwritten> = { rows: [], offers: new Map(), charges: [], fits: [] };
   const { rows, offers } = unwritten;
   const fresh: UsageRow[] = [];
   let dropped = 0;

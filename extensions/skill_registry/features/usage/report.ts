@@ -1,4 +1,5 @@
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
+import type { FitTable } from './fit-table.ts';
 import type { Ledger } from './ledger.ts';
 import { boundedName } from './recorder.ts';
 import { DAY_MS, dayOf } from './since.ts';
@@ -20,7 +21,7 @@ export interface ReportQuery {
 /** @param reach - All events since then are kept, in milliseconds since 1970; 0: none was removed. */
 export function usageReport(
   database: SqliteDatabase,
-  ledger: Ledger,
+  { ledger, fits }: { readonly ledger: Ledger; readonly fits: FitTable },
   { skill, agent, until, loadable, filesOf, notKept, ...query }: ReportQuery,
   reach: { readonly loads: number; readonly refusals: number },
 ): UsageReport {
@@ -97,6 +98,7 @@ export function usageReport(
         lastLoad: lastLoads.get(skillId) ?? null,
       }))
       .sort((a, b) => b.offers - a.offers || (a.skillId < b.skillId ? -1 : 1)),
+    missed: fits.missed(where, values, from),
     totals: totals as UsageFigures,
     notKept,
   };

@@ -9,6 +9,7 @@ interface StatsOptions extends Options {
   readonly since?: string;
   readonly thread?: string;
   readonly dead?: boolean;
+  readonly missed?: boolean;
 }
 
 export async function stats(
@@ -61,6 +62,7 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
     agents,
     failing,
     dead,
+    missed,
     files = [],
     unread,
     outcomes,
@@ -71,6 +73,11 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
     const title = `${period}\n${dead.length} skill(s) that no agent has loaded`;
     return paragraphs([title, table(['OFFERED', 'LAST LOAD', 'SKILL'], rows)]);
+  }
+  if (options.missed) {
+    const rows = missed.map((one) => [one.times, one.threads, dayOf(one.last), one.skillId, one.words.join(' ')]);
+    const title = `${period}\n${missed.length} skill(s) that fitted well, were offered, and were not loaded`;
+    return paragraphs([title, table(['TIMES', 'CONVERSATIONS', 'LAST', 'SKILL', 'ITS WORDS THAT FITTED'], rows), MCP]);
   }
   const { loads, offers, resources, refusals, failures, tokens } = totals;
   const fewer = failuresSince > since ? `, both since ${failuresSince.slice(0, 10)}` : '';
@@ -121,6 +128,7 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
   ]);
 }
 
+const MCP = 'Over MCP only list_skills with a query is counted: no client tells a server what its user has asked.';
 const RARE = ['FILES', 'REFUSED', 'FAILED', 'AGENTS'];
 
 function paragraphs(parts: readonly string[]): string {

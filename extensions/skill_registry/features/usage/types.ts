@@ -111,6 +111,18 @@ export interface SkillOutcomes {
   readonly didNot: number;
 }
 
+/** It fitted well what was asked, was offered, and was not loaded in the conversation until now. */
+export interface MissedSkill {
+  readonly skillId: string;
+  readonly times: number;
+  /** Different conversations. */
+  readonly threads: number;
+  /** ISO 8601, UTC. */
+  readonly last: string;
+  /** Of its own id, name, description and tags: what made it fit, most often first, at most 10. */
+  readonly words: readonly string[];
+}
+
 export interface UsageReport {
   /** ISO 8601, UTC: the beginning of the first day, or the oldest load if too many older ones were removed. */
   readonly since: string;
@@ -146,6 +158,8 @@ export interface UsageReport {
   readonly outcomes: readonly SkillOutcomes[];
   /** Available to agents but not loaded in the range; most offered first. */
   readonly dead: readonly { readonly skillId: string; readonly offers: number; readonly lastLoad: string | null }[];
+  /** Missed most often first, at most 200. */
+  readonly missed: readonly MissedSkill[];
   readonly totals: UsageFigures;
   /** Why nothing is kept on disk at present; null when it is. */
   readonly notKept: string | null;

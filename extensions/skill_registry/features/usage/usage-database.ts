@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { openDatabase, type SqliteDatabase, versionOf } from '../../core/store/open-database.ts';
+import { createFitTable, FIT_TABLE, type FitTable, QUERY_DAYS } from './fit-table.ts';
 import { type Charge, createLedger, LEDGER_TABLES, type Ledger, type Spent } from './ledger.ts';
 import type { LoadedInThread, OfferCount, Unwritten, UsageRow } from './recorder.ts';
 import { conditions, type ReportQuery, usageReport } from './report.ts';
@@ -14,13 +15,14 @@ export interface UsageDatabase {
   /** The newest, oldest first. */
   events(query: EventQuery): readonly UsageRow[];
   readonly ledger: Ledger;
+  readonly fits: FitTable;
   /** @param assertWithin - What it throws undoes the charge. */
   charge(one: Charge, assertWithin: (spent: Spent) => void): Spent;
   /** Each content once. */
   loadedIn(thread: string, agent: string | null): readonly LoadedInThread[];
   /** To copy a database in memory into another one. */
   everything(): Unwritten;
-  /** Removes rows that are too old or too many, in short steps, at the first call and after each 10,000 rows. */
+  /** Removes rows that are too old or too many, in short steps, at first, each day, and after each 10,000 rows. */
   removeOld(): Promise<void>;
   /** Events of an earlier release that were not kept. */
   readonly notTakenOver: number;
@@ -38,6 +40,8 @@ export interface UsageLimits {
   readonly loads: number;
   readonly refusals: number;
   readonly offers: number;
+  /** Days for which what was asked is kept. Default: 30. */
+  readonly queryDays?: number;
 }
 
 export const LIMITS: UsageLimits = { loads: 150_000, refusals: 50_000, offers: 500_000 };
@@ -48,7 +52,7 @@ export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatab
   const database = openDatabase(file, BUSY_MS);
   try {
     // A crash of the process loses nothing, one of the machine at most the last moments.
-    database.exec('PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF');
+    database.exec('PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON');
     const notTakenOver = versionOf(database) === VERSION ? 0 : database.transaction(() => makeTables(database, limits));
     return usageDatabase(database, limits, notTakenOver);
   } catch (error) {
@@ -64,11 +68,12 @@ const BUSY_MS = 20;
 const SLICE = 500;
 const STEP = 5_000;
 const UPKEEP_ROWS = 10_000;
-const VERSION = 4;
+const VERSION = 5;
 /** The release that also counted the events of each day. */
 const WITH_COUNTS = 1;
 const WITHOUT_PATHS = 2;
 const WITHOUT_CLIENTS = 3;
+const WITHOUT_FITS = 4;
 
 const EVENT = `
 CREATE TABLE event (
@@ -80,7 +85,8 @@ const OFFER = `
 CREATE TABLE offer (
   day TEXT NOT NULL, skill TEXT NOT NULL, agent TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, skill, agent)
 ) STRICT, WITHOUT ROWID;`;
-const SINCE_CLIENTS = `ALTER TABLE event ADD COLUMN client TEXT; PRAGMA user_version = ${VERSION}`;
+const SINCE_CLIENTS = 'ALTER TABLE event ADD COLUMN client TEXT;';
+const SINCE_FITS = `${FIT_TABLE} PRAGMA user_version = ${VERSION}`;
 const SINCE_PATHS = `ALTER TABLE event ADD COLUMN path TEXT; ${LEDGER_TABLES}`;
 const COLUMNS = 'time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens, path, client';
 
@@ -90,14 +96,14 @@ const GROUPS = [
   { limit: 'refusals', where: "kind IN ('refusal', 'failure')" },
 ] as const;
 
-/** Keeps data only of the release before: the file may be deleted. @returns as `notTakenOver`. */
+/** Keeps data only of releases before: the file may be deleted. @returns as `notTakenOver`. */
 function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
   const version = versionOf(database);
   // Another process may have done it meanwhile.
   if (version === VERSION) return 0;
   let lost = 0;
-  if (version === WITHOUT_CLIENTS) {
-    database.exec(SINCE_CLIENTS);
+  if (version === WITHOUT_CLIENTS || version === WITHOUT_FITS) {
+    database.exec(`${version === WITHOUT_CLIENTS ? SINCE_CLIENTS : ''} ${SINCE_FITS}`);
     return lost;
   }
   if (version !== WITHOUT_PATHS) database.exec(`DROP TABLE IF EXISTS offer; ${OFFER}`);
@@ -112,7 +118,9 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
       "INSERT INTO offer SELECT day, skill, agent, sum(count) FROM count WHERE kind = 'offer' GROUP BY 1, 2, 3",
     );
   } else if (version !== WITHOUT_PATHS) database.exec(`DROP TABLE IF EXISTS event; ${EVENT}`);
-  database.exec(`DROP TABLE IF EXISTS count; DROP TABLE IF EXISTS upkeep; ${SINCE_PATHS}; ${SINCE_CLIENTS}`);
+  database.exec(
+    `DROP TABLE IF EXISTS count; DROP TABLE IF EXISTS upkeep; ${SINCE_PATHS} ${SINCE_CLIENTS} ${SINCE_FITS}`,
+  );
   return lost;
 }
 
@@ -127,23 +135,29 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
      ON CONFLICT DO UPDATE SET count = count + excluded.count`,
   );
   const ledger = createLedger(database);
+  const fits = createFitTable(database);
   let written = UPKEEP_ROWS;
+  let cleaned = 0;
   return {
     notTakenOver,
-    writeSome({ rows, offers, charges = [] }) {
+    writeSome({ rows, offers, charges = [], fits: fitted = [] }) {
       const some = rows.slice(0, SLICE);
       const late = charges.slice(0, SLICE);
       const offered = [...offers].slice(0, SLICE);
+      const fitting = fitted.slice(0, SLICE);
       database.transaction(() => {
         for (const row of some) {
           const { time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path, client } = row;
           insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path, client);
+          fits.loaded(row);
         }
         for (const [, { day, skill, agent, count }] of offered) add.run(day, skill, agent, count);
         for (const one of late) ledger.add(one);
+        for (const one of fitting) fits.add(one);
       });
       charges.splice(0, late.length);
-      written += some.length + offered.length;
+      fitted.splice(0, fitting.length);
+      written += some.length + offered.length + fitting.length;
       rows.splice(0, some.length);
       for (const [key] of offered) offers.delete(key);
     },
@@ -152,10 +166,11 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
         // From the event at the limit on, all are kept.
         const kept = GROUPS.map(({ limit, where }) => eventAt(database, where, limits[limit] - 1)?.time);
         const [loads = 0, refusals = 0] = kept;
-        return usageReport(database, ledger, query, { loads, refusals });
+        return usageReport(database, { ledger, fits }, query, { loads, refusals });
       }, 'deferred'),
     events: (query) => eventsOf(database, query),
     ledger,
+    fits,
     charge: (one, assertWithin) =>
       database.transaction(() => {
         const spent = ledger.add(one);
@@ -174,11 +189,17 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
       const rows = [...eventsOf(database, { ...all, limit: LIMITS_IN_MEMORY.loads + LIMITS_IN_MEMORY.refusals })];
       const offers = database.prepare<OfferCount>('SELECT day, skill, agent, count FROM offer').all();
       const charges = [...ledger.everything()];
-      return { rows, offers: new Map(offers.map((offer, key) => [String(key), offer])), charges };
+      return {
+        rows,
+        offers: new Map(offers.map((offer, key) => [String(key), offer])),
+        charges,
+        fits: [...fits.everything()],
+      };
     },
     async removeOld() {
-      if (written < UPKEEP_ROWS) return;
+      if (written < UPKEEP_ROWS && Date.now() - cleaned < DAY_MS) return;
       written = 0;
+      cleaned = Date.now();
       await removeOld(database, limits);
     },
     close: () => database.close(),
@@ -220,4 +241,5 @@ async function removeOld(database: SqliteDatabase, limits: UsageLimits): Promise
     await pause();
   }
   createLedger(database).removeOld(now);
+  createFitTable(database).removeOld(now, limits.refusals, limits.queryDays ?? QUERY_DAYS);
 }

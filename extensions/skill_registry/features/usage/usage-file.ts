@@ -7,7 +7,7 @@ import { formatNumber } from '../../../../lib/text/index.ts';
 import { removeFiles } from '../../core/store/cache.ts';
 import { fileIdentity } from '../../core/store/open-database.ts';
 import { MAX_WAITING, type Unwritten } from './recorder.ts';
-import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from './usage-database.ts';
+import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase, type UsageLimits } from './usage-database.ts';
 
 /** Opened at the first read or write. `write` never throws. */
 export interface UsageFile {
@@ -29,7 +29,12 @@ const MAX_REPLACED = 3;
 const MEMORY = ':memory:';
 
 /** @param onDisk - False: in memory, even if `root` has `data/`. */
-export function createUsageFile(root: string, onDisk: boolean, onProblem: () => void): UsageFile {
+export function createUsageFile(
+  root: string,
+  onDisk: boolean,
+  onProblem: () => void,
+  kept: Pick<UsageLimits, 'queryDays'> = {},
+): UsageFile {
   const file = join(root, 'data', 'skill_registry', 'usage.db');
   let open: { readonly path: string; readonly identity: string; readonly database: UsageDatabase } | undefined;
   let replaced = 0;
@@ -49,7 +54,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
     // Rows in a removed or replaced file are lost.
     if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
     const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
-    const database = openUsageDatabase(path, path === MEMORY ? LIMITS_IN_MEMORY : LIMITS);
+    const database = openUsageDatabase(path, { ...(path === MEMORY ? LIMITS_IN_MEMORY : LIMITS), ...kept });
     close();
     open = { path, database, identity: path === MEMORY ? '' : fileIdentity(file) };
     while (inMemory && isLeft(inMemory)) database.writeSome(inMemory);
@@ -142,6 +147,6 @@ function takenOver(count: number): string {
   return `This file is of an earlier release, which kept more: ${formatNumber(count)} of its events were dropped. Now it has ${kept}, and reports say since when.`;
 }
 
-function isLeft({ rows, offers, charges = [] }: Unwritten): boolean {
-  return rows.length > 0 || offers.size > 0 || charges.length > 0;
+function isLeft({ rows, offers, charges = [], fits = [] }: Unwritten): boolean {
+  return rows.length > 0 || offers.size > 0 || charges.length > 0 || fits.length > 0;
 }

@@ -3,10 +3,12 @@ import { CodedError, describeError, isCodedError, type Problem } from 'skill-reg
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
+import type { Happened, KeptQueries } from '../../core/events.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Meter } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { Revision } from '../history/types.ts';
+import { createFits } from './fits.ts';
 import { hadInThread } from './had-in-thread.ts';
 import { createMeter, limitProblems, namesOf } from './meter.ts';
 import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
@@ -21,6 +23,8 @@ type RevisionsOf = (skillId: string) => Promise<readonly Revision[]>;
 export interface RecordedUsage extends Usage {
   readonly recorder: UsageRecorder;
   readonly meter: Meter;
+  readonly asked: Happened['offered'];
+  readonly keptQueries: KeptQueries | undefined;
   problems(): readonly Problem[];
   /** Writes all records; gives up after half a second. */
   close(): Promise<void>;
@@ -34,12 +38,20 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
   let flushing: Promise<boolean> = Promise.resolve(true);
-  const file = createUsageFile(root, core.trusted && core.options.cache !== 'memory', onProblem);
+  const keeps = typeof config.usage === 'object';
+  const file = createUsageFile(
+    root,
+    core.trusted && core.options.cache !== 'memory',
+    onProblem,
+    keeps ? {} : { queryDays: 0 },
+  );
   /** Asked at the first record, because loading SQLite takes time. */
   const mayRecord = (): boolean => config.usage && whyNoSqlite() === undefined;
-  const recorder = createUsageRecorder(snapshot, mayRecord, () => {
+  const onNoted = (): void => {
     if (!closing.aborted) timer ??= setTimeout(flushLater, FLUSH_MS);
-  });
+  };
+  const recorder = createUsageRecorder(snapshot, mayRecord, onNoted);
+  const { asked, settle } = createFits(core, mayRecord, onNoted, recorder.unwritten.fits);
   const meter = createMeter(core, file, mayRecord, recorder.unwritten.charges);
   let reported = 0;
   const flushOnce = async (): Promise<boolean> => {
@@ -48,6 +60,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
       onProblem();
     }
     await countLoads(recorder.newRows());
+    await settle();
     return file.write(recorder.unwritten);
   };
   const flush = (): Promise<boolean> => {
@@ -83,6 +96,13 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
   return {
     recorder,
     meter,
+    asked,
+    keptQueries: keeps
+      ? {
+          list: () => read(({ fits }) => fits.queries(Date.now())),
+          forget: async (query) => file.now(({ fits }) => fits.forget(query)),
+        }
+      : undefined,
     async report({ skillId, agent, since = '30d' } = {}) {
       const until = Date.now();
       const time = readSince(since, until);

@@ -12,9 +12,13 @@ import type { EvaluationResult, SkillEvidence } from '../types.ts';
 /** Runs only what needs no model. Exit status 1 for a failed check or a broken file of test cases. */
 export async function evaluate(
   id: string | undefined,
-  options: Options & { readonly outputs?: string },
+  options: Options & { readonly outputs?: string; readonly fromMissed?: boolean },
   terminal: CommandTerminal,
 ): Promise<ExitStatus> {
+  if (options.fromMissed) {
+    if (id !== 'add') throw invalidArgument('Write it as skill-registry eval add --from-missed.');
+    return (await import('./add-from-missed.ts')).addFromMissed(options, terminal);
+  }
   const { registry } = await terminal.openRegistry(options);
   const { admin } = registry;
   const before = id === undefined ? undefined : await admin.evidence(id);

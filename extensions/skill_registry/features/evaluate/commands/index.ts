@@ -9,6 +9,10 @@ export const commands: FeatureCommands = {
       .option(
         '--outputs <dir>',
         'check the outputs of earlier runs too: a folder with one folder for each case; without <id>, these in one folder for each skill',
+      )
+      .option(
+        '--from-missed',
+        'with add as <id>: ask about each sentence for which a skill was missed, and propose it as a trigger case',
       );
   },
   async ranFor({ admin }, proposalId) {
