@@ -145,6 +145,57 @@ export const usage = [
     test: 'waits for a file that another process has locked, fails no reader, and writes it all later',
   },
   {
+    title: 'Of a missed skill, another word of what was asked is kept',
+    in: 'ownWords',
+    swap: [
+      "[id, name, description, ...tags].join(' ').toLowerCase()",
+      "[id, name, description, ...tags, ...terms].join(' ').toLowerCase()",
+    ],
+    test: 'keeps no word of what was asked but words of the skill',
+  },
+  {
+    title: 'What was asked is kept without queries: keep',
+    in: 'createFits',
+    swap: ['keeps ? query : null', 'query'],
+    test: 'keeps no word of what was asked but words of the skill',
+  },
+  {
+    title: 'What was asked is kept for more than 30 days',
+    in: 'createFitTable',
+    swap: ['now - queryDays * DAY_MS', 'now - KEPT_DAYS * DAY_MS'],
+    test: 'keeps what was asked for 30 days where the owner says so',
+  },
+  {
+    title: 'What was asked more than 30 days ago is shown until it is removed',
+    in: 'createFitTable',
+    swap: ['now - QUERY_DAYS * DAY_MS', '0'],
+    test: 'keeps what was asked for 30 days where the owner says so',
+  },
+  {
+    title: 'What was asked stays in the pages of the file when its row is removed',
+    in: 'openUsageDatabase',
+    text: ['; PRAGMA secure_delete = ON', ''],
+    test: 'removes what was asked as soon as the owner does not want it kept',
+  },
+  {
+    title: 'What was asked stays when the owner keeps it no more',
+    in: 'createUsage',
+    swap: ['keeps ? {} : { queryDays: 0 }', '{}'],
+    test: 'removes what was asked as soon as the owner does not want it kept',
+  },
+  {
+    title: 'A sentence is proposed that no person has said yes to',
+    in: 'addFromMissed',
+    swap: ['/^y(es)?$/i.test(answer.trim())', '!/^no?$/i.test(answer.trim())'],
+    test: 'proposes nothing without a yes',
+  },
+  {
+    title: 'A sentence that somebody has written reaches the terminal as it is',
+    in: 'addFromMissed',
+    swap: ['printable(JSON.stringify(query))', 'query'],
+    test: 'shows each sentence escaped, asks',
+  },
+  {
     title: 'What agents did is kept for ever',
     in: 'removeOld',
     text: ['(id <= ? OR time < ?)', '(id <= ? OR time + 1e15 < ?)'],

@@ -15,26 +15,13 @@ interface Fits {
 }
 
 /** @param mayRecord - Asked before each. @param onNoted - Called after each. @param found - Receives what fitted. */
-export function createFits(
-  {
-    catalog,
-    closing,
-    config,
-    searcher,
-    visible,
-  }: Pick<Core, 'catalog' | 'closing' | 'config' | 'searcher' | 'visible'>,
-  mayRecord: () => boolean,
-  onNoted: () => void,
-  found: Fit[],
-): Fits {
+export function createFits(core: Core, mayRecord: () => boolean, onNoted: () => void, found: Fit[]): Fits {
+  const { catalog, closing, config, searcher, visible } = core;
   const waiting: (() => readonly Fit[])[] = [];
   const keeps = typeof config.usage === 'object';
   return {
     asked(offered, turn, asked) {
-      const query = asked
-        ?.trim()
-        .slice(0, MAX_QUERY)
-        .replace(/[\ud800-\udbff]$/, '');
+      const query = asked?.slice(0, MAX_QUERY).trim();
       const { agent, thread } = namesOf(turn);
       // Without a conversation nobody knows what was loaded then.
       if (!query || thread === '' || turn.preview || waiting.length >= MAX_WAITING || !mayRecord()) return;
