@@ -13,7 +13,7 @@ const TREE = {
 };
 const ASKED = [
   'Brew tea with the kettle, Hunterius',
-  'Brew green tea in a kettle \u001b[2J\u202e[y/N] y',
+  'Brew green tea in a kettle \u001b[1m\u202e',
   'Which yearly forms does the tax office want?',
 ];
 const COMMAND = ['eval', 'add', '--from-missed'];
@@ -39,7 +39,7 @@ it('shows each sentence escaped, asks, and proposes those with the answer yes as
   const { status, stdout, stderr } = await runCommand([...COMMAND, '--root', root, '--json'], { answer });
   expect([status, questions.length]).toEqual([0, 3]);
   expect(stderr).toContain('1 of 3, for tax-forms:\n  "Which yearly forms does the tax office want?"');
-  expect(stderr).toContain('\\u001b[2J\\u{202e}[y/N] y"');
+  expect(stderr).toContain('kettle \\u001b[1m\\u{202e}"');
   expect(['\u001b', '\u202e'].filter((one) => stderr.includes(one))).toEqual([]);
   expect(
     JSON.parse(stdout)
@@ -90,7 +90,7 @@ it('says which file takes no case, keeps the sentence, and goes on with the next
   const root = await rootWhere(ASKED, { 'skills/tax-forms/evals/trigger-eval.json': '{ broken' });
   const { status, stderr, stdout } = await runCommand([...COMMAND, '--root', root, '--json'], { answer: () => 'y' });
   expect(status).toBe(1);
-  expect(stderr).toContain('tax-forms: No case can be added to evals/trigger-eval.json');
+  expect(stderr).toContain('No case can be added to evals/trigger-eval.json');
   expect(JSON.parse(stdout).proposals).toMatchObject([{ skill_id: 'tea-brewing', cases: 2 }]);
   const registry = await openRoot(root, { config: { sources: [{ path: 'skills' }], usage: { queries: 'keep' } } });
   expect(await registry.admin.keptQueries()?.list()).toMatchObject([{ skillId: 'tax-forms' }]);

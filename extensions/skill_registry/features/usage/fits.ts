@@ -10,7 +10,7 @@ import { type Fit, recordedId } from './recorder.ts';
 interface Fits {
   /** Called during a turn, which no search may delay. */
   readonly asked: Happened['offered'];
-  /** Searches for what was asked since the last call; no more when the registry closes, because it reads no skill then. */
+  /** Searches for what was asked since the last call; not while the registry closes, which reads no skill then. */
   settle(): Promise<void>;
 }
 
