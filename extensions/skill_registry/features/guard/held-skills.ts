@@ -131,8 +131,11 @@ export class HeldSkills {
   };
 
   readonly namesOf: Guard['namesOf'] = (skill) => {
-    if (skill.remote || this.#options.isOfPackage(skill)) return () => true;
-    const entry = this.known(skill).heldBecause === undefined ? this.#inspected.known(skill) : undefined;
+    if (this.#options.isOfPackage(skill)) return () => true;
+    if (this.known(skill).heldBecause !== undefined) return undefined;
+    // Its source judges the names.
+    if (skill.remote) return () => true;
+    const entry = this.#inspected.known(skill);
     const seen = entry && this.#inspections.filesOf(entry.digest);
     return seen && ((path) => seen.has(path));
   };

@@ -116,17 +116,21 @@ export class ServerList {
     const { skills, problems } = await skillsOf(listed, id, maxBytes);
     const all = [...skills].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
     const attacks = new Map<string, readonly Finding[]>();
+    for (const { digest, files, header } of all) {
+      const known = this.#good.attacks.get(digest);
+      attacks.set(digest, known ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header), files.keys())));
+    }
     const first = new Map<string, Skill>();
     const losers: Skill[] = [];
+    // In one step with its findings: what was found is listed to nobody.
     this.found = new Map(all.map((one) => [one.skill.qualifiedId, one]));
-    for (const { digest, files, header, skill } of all) {
-      const found =
-        this.#good.attacks.get(digest) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header), files.keys()));
-      attacks.set(digest, found);
-      if (found.length > 0) await this.noteBlocked(skill, digest, found);
+    const noted = all.map(({ digest, skill }) => {
       if (first.has(skill.id)) losers.push(skill);
       else first.set(skill.id, skill);
-    }
+      const found = attacks.get(digest) ?? [];
+      return found.length > 0 && this.noteBlocked(skill, digest, found);
+    });
+    await Promise.all(noted);
     return { text, skills: [...first.values()], losers, problems, attacks };
   }
 
