@@ -151,6 +151,15 @@ export const held = [
     test: 'holds a skill with an attack in the name of a file, before anything is fetched, and nobody is told of it',
   },
   {
+    title: 'Names of a new list of a server are told before these were judged',
+    in: 'HeldSkills.namesOf',
+    swap: [
+      'this.known(skill).heldBecause !== undefined',
+      '!skill.remote && this.known(skill).heldBecause !== undefined',
+    ],
+    test: 'tells nobody the names of a new list before these were judged, however quickly somebody asks',
+  },
+  {
     title: 'The name of a state is told as its author wrote it',
     in: 'createPackSource.scopes',
     swap: ['!loaded || loaded === held', '!loaded'],
@@ -282,6 +291,15 @@ export const held = [
     in: 'InspectedSkills.#hasSeen',
     swap: ['!judged', '!judged || judged.path.length > 0'],
     test: 'gives no held text that lay there while it was read',
+  },
+  {
+    title: 'Bytes that were inspected under another name leave',
+    in: 'InspectedSkills.#hasSeen',
+    swap: [
+      'this.#inspections.filesOf(digest)?.get(judged.path) === judged.digest',
+      '[...(this.#inspections.filesOf(digest)?.values() ?? [])].includes(judged.digest)',
+    ],
+    test: 'bytes that are harmless among samples are judged again under a name where they are an attack',
   },
   {
     title: 'The verdict of what was read counts for what lies there',

@@ -109,6 +109,16 @@ it('takes no verdict of what lay there later for a skill that is too large to be
   await expect(wanted).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
 });
 
+it('bytes that are harmless among samples are judged again under a name where they are an attack', async () => {
+  // More than are inspected with the skill.
+  const many = Array.from({ length: 2_000 }, (_, at) => [`skills/tea/m/${at}.md`, 'Plain.']);
+  const attacks = { 'skills/tea/a/tests/evil.sh': attack(23), 'skills/tea/zz/setup.sh': attack(23) };
+  const { registry } = await openRegistry({ ...TREE, ...Object.fromEntries(many), ...attacks });
+  expect((await registry.read('tea', { wait: true }, TURN)).content).toBe('Good body.');
+  const wanted = registry.readResource('tea', 'zz/setup.sh', TURN, { wait: true });
+  await expect(wanted).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+});
+
 /** What a door gave, or said. */
 async function answerOf(ask: () => Promise<unknown>): Promise<string> {
   return ask().then(

@@ -74,12 +74,11 @@ export class InspectedSkills {
     return entry?.skillDigest === skill.digest ? entry : undefined;
   }
 
-  /** Whether an inspection saw exactly this file. For an unknown path, the same bytes under another path count. */
+  /** Whether an inspection saw exactly this file under this path: what rules find depends on both. */
   #hasSeen({ skillDigest, digest }: InspectionEntry, judged: JudgedFile | undefined): boolean {
     if (!judged) return true;
     if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
-    const seen = this.#inspections.filesOf(digest) ?? new Map<string, string>();
-    return (seen.get(judged.path) ?? [...seen.values()].find((one) => one === judged.digest)) === judged.digest;
+    return this.#inspections.filesOf(digest)?.get(judged.path) === judged.digest;
   }
 
   #load(): Promise<Inspecting> {
