@@ -124,7 +124,7 @@ export const held = [
     title: 'The name of a file that is too large is not judged',
     in: 'readFiles',
     swap: ['!files.has(one.file)', "one.file === ''"],
-    test: 'an attack in the name of a large file holds a skill, also among many',
+    test: ' holds a skill, also among many',
   },
   {
     title: 'Folders above a skill are not judged',
@@ -148,7 +148,7 @@ export const held = [
     title: 'The name of a file on a server is not judged',
     in: 'ServerList.#readList',
     swap: ['files.keys()', '[]'],
-    test: 'holds a skill with an attack in the name of a file, before anything is fetched, and nobody is told of it',
+    test: ', before anything is fetched, and nobody is told of it',
   },
   {
     title: 'Names of a new list of a server are told before these were judged',
@@ -163,13 +163,13 @@ export const held = [
     title: 'The name of a state is told as its author wrote it',
     in: 'createPackSource.scopes',
     swap: ['!loaded || loaded === held', '!loaded'],
-    test: 'is told to no model with an attack in the name of an event, and nothing of the pack is used',
+    test: ', and nothing of the pack is used',
   },
   {
     title: 'Skills of a pack are used that is named like an attack',
     in: 'createPackSource.scan',
     never: 'held',
-    test: 'is told to no model with an attack in the id of its pack, and nothing of the pack is used',
+    test: ', and nothing of the pack is used',
   },
   {
     title: 'A bound body is inspected in the first turn',
@@ -197,6 +197,12 @@ export const held = [
     in: 'open',
     swap: ['inspectionsFile()', 'core.dataDir'],
     test: 'takes no verdict from a root, whatever lies in it',
+  },
+  {
+    title: 'An attack that was found while another process wrote is told to nobody',
+    in: 'openInspections',
+    swap: ['isWritten ? [] : rows.slice(-MOST_WAITING)', '[]'],
+    test: 'tells other processes of an attack later, where the file was locked when it was found',
   },
   {
     title: 'A verdict from a file that others can write releases skills',

@@ -2,7 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openInspections as openOwn } from '../../../extensions/skill_registry/features/guard/inspections.ts';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 const RULE_SET = '../../../extensions/skill_registry/features/guard/inspect/rule-set.ts';
 const INSPECTIONS = '../../../extensions/skill_registry/features/guard/inspections.ts';
@@ -41,6 +43,26 @@ it('takes no verdict of another version of this package, by other rules, while b
   expect(newer.inspections.inspectionOf('newer0')).toBeDefined();
   expect(older.inspections.inspectionOf('newer0')).toBeUndefined();
   expect(older.inspections.filesOf('newer0')).toBeUndefined();
+});
+
+it('tells other processes of an attack later, where the file was locked when it was found', async () => {
+  const file = join(tempFolder(), 'inspections.db');
+  const open = () => {
+    const inspections = openOwn(file);
+    onTestFinished(() => inspections.close());
+    return inspections;
+  };
+  const keep = (to: ReturnType<typeof open>, digest: string, verdict: 'info' | 'block'): void =>
+    to.keep(`/${digest}`, { skillDigest: 's', stamp: 't', digest, verdict }, { verdict, findings: [], reach: [] });
+  const [one, other] = [open(), open()];
+  keep(one, 'first', 'block');
+  expect(other.blockedByOthers()).toEqual(new Set(['/first']));
+  const writer = openSqlite(file);
+  onTestFinished(() => writer.close());
+  writer.exec('BEGIN IMMEDIATE');
+  keep(one, 'second', 'block');
+  writer.exec('ROLLBACK');
+  await waitFor('the other one to know', () => other.blockedByOthers().has('/second'));
 });
 
 it('names the file to remove where inspections cannot be kept', async () => {

@@ -96,13 +96,17 @@ export function openInspections(file: string | undefined): Inspections {
     const [rows, files] = [waiting, results];
     [waiting, results] = [[], new Map()];
     if (rows.length === 0 && files.size === 0) return;
-    cache.use((database) => {
+    const isWritten = cache.use((database) => {
       database.transaction(() => {
         if (isFirst) emptyWhenFull(database);
         isFirst = false;
         write(database, rows, files);
       });
+      return true;
     });
+    // Another process may write; it must be told of an attack.
+    waiting = isWritten ? [] : rows.slice(-MOST_WAITING);
+    if (!isWritten) timer = setTimeout(flush, AGAIN_MS).unref();
   };
   const load = (given: readonly string[]): void => {
     const missing = given.filter((path) => !entries.has(path));
@@ -121,9 +125,10 @@ export function openInspections(file: string | undefined): Inspections {
     blockedByOthers() {
       const now = cache.useIfThere(versionNow);
       if (now === dataVersion) return new Set();
-      dataVersion = now;
       for (const [path, entry] of entries) if (entry === null) entries.delete(path);
-      const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT_BLOCKED).all()) ?? [];
+      const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT_BLOCKED).all());
+      if (!rows) return new Set();
+      dataVersion = now;
       const isNews = ({ path, digest }: PlacedEntry): boolean => {
         const known = entries.get(path);
         return known?.verdict !== 'block' || known.digest !== digest;
@@ -183,6 +188,7 @@ export function openInspections(file: string | undefined): Inspections {
     },
     close() {
       flush();
+      clearTimeout(timer);
       cache.close();
     },
   };
@@ -215,6 +221,9 @@ interface Kept {
 /** Results in one transaction, and the most milliseconds before it. Results that a crash loses are made again. */
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
+/** Of an attempt in vain, and its results that are kept. */
+const AGAIN_MS = 1_000;
+const MOST_WAITING = 512;
 
 const SELECT = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
   FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;

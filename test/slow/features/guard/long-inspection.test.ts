@@ -73,7 +73,7 @@ it('what is found to be of an attack after the answer is given to nobody, and it
 
 it('a file that is written while a long inspection runs is judged itself', async () => {
   const registry = await opened(long('Clean at first.'));
-  expect(await asked(registry)[0]).toMatchObject(NOT_YET);
+  expect(await runRegistryTool(registry, 'read_skill', { skill_id: 'whale' })).toMatchObject(NOT_YET);
   writeTree(registry.snapshot().byId.get('whale')?.dir ?? '', { 'references/new.md': attack(81) });
   const read = registry.readResource('whale', 'references/new.md', {}, { wait: true });
   await expect(read).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
