@@ -53,7 +53,12 @@ it('tells other processes of an attack later, where the file was locked when it 
     return inspections;
   };
   const keep = (to: ReturnType<typeof open>, digest: string, verdict: 'info' | 'block'): void =>
-    to.keep(`/${digest}`, { skillDigest: 's', stamp: 't', digest, verdict }, { verdict, findings: [], reach: [] });
+    to.keep(
+      `/${digest}`,
+      { skillDigest: 's', stamp: 't', digest, verdict },
+      { verdict, findings: [], reach: [] },
+      { before: undefined },
+    );
   const [one, other] = [open(), open()];
   keep(one, 'first', 'block');
   expect(other.blockedByOthers()).toEqual(new Set(['/first']));
