@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { approveExtension, heldExtension, holdExtensionFile } from '../../../kernel/host.ts';
-import { approveAndDie, approvedByCode, extension, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { approveExtension, heldExtension, holdExtensionFile } from '../../../../kernel/host.ts';
+import {
+  approveAndDie,
+  approvedByCode,
+  extension,
+  versionsLoaded,
+  waitingCode,
+} from '../../../helpers/half-approved.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { type Tree, tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
 
 /** A root with code whose approval was killed when one of three files was replaced. */
 async function halfApproved(): Promise<string> {

@@ -13,20 +13,26 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import type { InternalBootOptions } from '../../../kernel/boot/kernel-state.ts';
+import type { InternalBootOptions } from '../../../../kernel/boot/kernel-state.ts';
 import {
   approveExtension,
   heldExtension,
   holdExtensionFile,
   revokeExtension,
   undoApprovals,
-} from '../../../kernel/host.ts';
-import { isTemporaryName } from '../../../lib/files/index.ts';
-import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { approveAndDie, approvedByCode, extension, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
-import { treeOf } from '../../helpers/tree-of.ts';
+} from '../../../../kernel/host.ts';
+import { isTemporaryName } from '../../../../lib/files/index.ts';
+import { openSqlite } from '../../../../lib/sqlite/index.ts';
+import {
+  approveAndDie,
+  approvedByCode,
+  extension,
+  versionsLoaded,
+  waitingCode,
+} from '../../../helpers/half-approved.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
+import { treeOf } from '../../../helpers/tree-of.ts';
 
 /** Without what a killed process may leave for an hour. */
 function filesIn(root: string): Readonly<Record<string, string>> {
@@ -300,6 +306,6 @@ it('undoes nothing in the extensions of the package itself', () => {
   const root = tempFolder({
     'data/.held/skill_review/approving': JSON.stringify([{ path: 'none.ts', before: null, after: '0'.repeat(64) }]),
   });
-  symlinkSync(join(import.meta.dirname, '../../../extensions'), join(root, 'extensions'));
+  symlinkSync(join(import.meta.dirname, '../../../../extensions'), join(root, 'extensions'));
   expect(undoApprovals(root).get('skill_review')).toMatch(/belongs to the package itself/);
 });
