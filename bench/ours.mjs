@@ -102,7 +102,8 @@ const measurements = {
   },
   /**
    * Reads of an agent with usage on, written to disk, against the same with usage off: processor time, and the median of many pairs.
-   * One of a pair comes first in turn, so that what the other has warmed up helps both equally often.
+   * One of a pair comes first in turn, so that what the other has warmed up helps both equally often. `commit` is the floor of `named`:
+   * the same reads without usage, each followed by one committed statement.
    */
   async usage() {
     const registries = await Promise.all(
@@ -111,9 +112,16 @@ const measurements = {
     for (const registry of registries) await registry.admin.inspectSkills();
     const ids = registries[0].snapshot().skills.map(({ id }) => id);
     const turn = { agentId: 'agent', threadId: 'thread' };
+    const own = { agentId: 'agent', threadId: 'own', ownThread: true };
+    const { commit, close } = await commits(join(root, 'floor.db'));
     const reads = {
       body: (registry, id) => registry.read(id, {}, turn),
       resource: (registry, id) => registry.readResource(id, 'references/guide.md', turn),
+      named: (registry, id) => registry.read(id, {}, own),
+      commit: async (registry, id) => {
+        await registries[1].read(id, {}, own);
+        if (registry === registries[0]) commit(id);
+      },
     };
     const result = {};
     for (const [name, read] of Object.entries(reads)) {
@@ -131,6 +139,7 @@ const measurements = {
       }
       result[name] = median(ratios);
     }
+    close();
     return result;
   },
   /** A report over 180,000 events of 1,000 skills and 20 agents in 180 days, and the events of one conversation. */
@@ -144,6 +153,16 @@ const measurements = {
     return { ms: { report: median([await report(), await report()]), thread: await thread() } };
   },
 };
+
+/** What a read in a named conversation needs at least: it is written before the answer. */
+async function commits(file) {
+  const { openSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url);
+  const database = openSqlite(file);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  database.exec('CREATE TABLE handed (id TEXT PRIMARY KEY, tokens INTEGER NOT NULL) STRICT, WITHOUT ROWID');
+  const hand = database.prepare('INSERT INTO handed VALUES (?, 5) ON CONFLICT DO UPDATE SET tokens = tokens + 5');
+  return { commit: (id) => hand.run(id), close: () => database.close() };
+}
 
 async function fillUsage(file) {
   const { openSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url);

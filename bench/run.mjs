@@ -92,8 +92,11 @@ function measureUsage(base, { folder }) {
   for (const id of readdirSync(read))
     cpSync(join(read, id, 'SKILL.md'), join(read, id, 'references/guide.md'), { recursive: true });
   const all = Array.from({ length: ROUNDS }, () => child('ours.mjs', ['usage', read, rootIn(base, 'usage')]));
-  for (const [name, what] of Object.entries({ body: 'read_skill', resource: 'read_skill_resource' })) {
-    const ratio = `${median(all.map((one) => one[name])).toFixed(3)}x`;
+  const ratioOf = (name) => `${median(all.map((one) => one[name])).toFixed(3)}x`;
+  const reads = { body: 'read_skill', resource: 'read_skill_resource', named: 'read_skill, named conversation' };
+  for (const [name, what] of Object.entries(reads)) {
+    const floor = name === 'named' ? `, floor ${ratioOf('commit')}` : '';
+    const ratio = ratioOf(name) + floor;
     rows.push({ what: `${what}, usage on / off`, on: '200 generated', ratio, budget: '1.05x' });
   }
   const { ms } = child('ours.mjs', ['report', folder, rootIn(base, 'report')]);

@@ -85,9 +85,18 @@ export const usage = [
     test: 'warns from 80 % of the tokens of a conversation on',
   },
   {
+    title: 'What a named conversation has is written later than the answer',
+    in: 'createMeter',
+    swap: ['charge(one, turn.ownThread)', 'charge(one)'],
+    test: 'has written what a named conversation has before it answers',
+  },
+  {
     title: 'Under a limit, what cannot be counted is handed over',
     in: 'createMeter',
-    never: 'kinds.length > 0',
+    swap: [
+      'throw isCodedError(error) ? error : notCounted(error);',
+      'if (isCodedError(error)) throw error; return threadTokens(charge(one));',
+    ],
     test: 'gives nothing under a limit while it cannot be counted',
   },
   {

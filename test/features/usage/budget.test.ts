@@ -131,6 +131,18 @@ it('counts the day of an agent over its conversations and processes, also where 
   await other.read('bread', {}, { agentId: 'third' });
 });
 
+it('has written what a named conversation has before it answers, so that every process says it at once', async () => {
+  const { root, call } = await tools();
+  const other = await openRoot(root, {});
+  const [tool] = other.tools(['read_skill']);
+  await call('read_skill', { skill_id: 'tea' });
+  // Asked without waiting.
+  const database = openSqlite(join(root, 'data/skill_registry/usage.db'));
+  expect(database.prepare('SELECT skill FROM handed').all()).toHaveLength(1);
+  database.close();
+  expect(await tool?.execute({ skill_id: 'tea' } as never, { turn: TURN, signal })).toMatchObject({ repeated: true });
+});
+
 it('keeps what a conversation has loaded when events are removed, and in another process', async () => {
   const { registry, root, call } = await tools();
   await call('read_skill', { skill_id: 'tea' });

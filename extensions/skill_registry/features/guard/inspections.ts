@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
+import type { SqliteStatement } from '../../../../lib/sqlite/index.ts';
 import { userCacheDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { type CachePart, cacheProblems, createCache } from '../../core/store/cache.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
@@ -200,8 +201,13 @@ interface PlacedEntry extends InspectionEntry {
   readonly path: string;
 }
 
+/** Asked before each answer, so it is prepared once. */
+const versions = new WeakMap<SqliteDatabase, SqliteStatement<{ readonly data_version: number }>>();
+
 function versionNow(database: SqliteDatabase): number | undefined {
-  return database.prepare<{ data_version: number }>('PRAGMA data_version').get()?.data_version;
+  const asked = versions.get(database) ?? database.prepare('PRAGMA data_version');
+  versions.set(database, asked);
+  return asked.get()?.data_version;
 }
 
 interface FileRow {

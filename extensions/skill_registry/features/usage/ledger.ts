@@ -29,8 +29,10 @@ export interface ThreadTokens {
 
 /** Never removed by events. */
 export interface Ledger {
-  /** In a transaction of the caller. */
-  add(charge: Charge): Spent;
+  /** What a conversation has. @returns whether the charge names one. */
+  hand(charge: Charge): boolean;
+  /** As `hand`, with the day of the agent, whose tokens it returns. In a transaction of the caller. */
+  add(charge: Charge): number;
   tokensOf(agent: string, thread: string): number;
   /** A body that this conversation still has, in milliseconds since 1970. */
   givenAt(of: Pick<Charge, 'agent' | 'thread' | 'skill' | 'digest'>): number | undefined;
@@ -55,7 +57,7 @@ CREATE TABLE agent_day (
 ) STRICT, WITHOUT ROWID;`;
 
 export function createLedger(database: SqliteDatabase): Ledger {
-  const hand = database.prepare(`INSERT INTO handed VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET
+  const handed = database.prepare(`INSERT INTO handed VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET
     digest = excluded.digest, at = excluded.at, tokens = tokens + excluded.tokens, present = 1`);
   const spend = database.prepare<{ tokens: number }>(
     `INSERT INTO agent_day VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens RETURNING tokens`,
@@ -66,13 +68,14 @@ export function createLedger(database: SqliteDatabase): Ledger {
   const given = database.prepare<{ at: number }>(
     "SELECT at FROM handed WHERE agent = ? AND thread = ? AND skill = ? AND path = '' AND digest = ? AND present = 1",
   );
+  const hand = ({ at, agent, thread, skill, path, digest, tokens }: Charge): boolean =>
+    thread !== '' && handed.run(agent, thread, skill, path, digest, at, at, tokens).changes > 0;
   const tokensOf = (agent: string, thread: string): number => ofThread.get(agent, thread)?.tokens ?? 0;
   return {
-    add({ at, agent, thread, skill, path, digest, tokens }) {
-      const day = spend.get(agent, dayOf(at), tokens)?.tokens ?? 0;
-      if (thread === '') return { day, thread: 0 };
-      hand.run(agent, thread, skill, path, digest, at, at, tokens);
-      return { day, thread: tokensOf(agent, thread) };
+    hand,
+    add(charge) {
+      hand(charge);
+      return spend.get(charge.agent, dayOf(charge.at), charge.tokens)?.tokens ?? 0;
     },
     tokensOf,
     givenAt: ({ agent, thread, skill, digest }) => given.get(agent, thread, skill, digest)?.at,

@@ -9,8 +9,8 @@ import { boundedName, MAX_WAITING, recordedId } from './recorder.ts';
 import type { UsageFile } from './usage-file.ts';
 
 /**
- * Where a limit is set or the conversation is named, a charge is written before the agent gets anything, because the
- * next answer depends on it; else with the events, because that costs a tenth of the time of a read.
+ * Written before the agent gets anything, because the next answer depends on it: under a limit everything, else what a
+ * named conversation has, in the one statement that this takes. All else is written with the events.
  * @param late - Charges that wait to be written.
  */
 export function createMeter(
@@ -21,13 +21,14 @@ export function createMeter(
 ): Meter {
   const kinds = LIMITED.flatMap((kind) => (limits[kind.key] ? [{ ...kind, most: limits[kind.key] ?? 0 }] : []));
   const totals = new RecentMap<string, number>(MAX_THREADS);
-  const chargeLater = (one: Charge): number => {
+  const charge = (one: Charge, isNamed = false): number => {
     const key = JSON.stringify([one.agent, one.thread]);
     const before =
       totals.get(key) ?? withFallback(() => file.read(({ ledger }) => ledger.tokensOf(one.agent, one.thread)), 0);
     totals.set(key, before + one.tokens);
+    const isHanded = isNamed && withFallback(() => file.now(({ ledger }) => ledger.hand(one)), false);
     // What cannot be written for long is a problem of its own.
-    if (late.length < MAX_WAITING) late.push(one);
+    if (late.length < MAX_WAITING) late.push(isHanded ? { ...one, thread: '' } : one);
     return before + one.tokens;
   };
   return {
@@ -41,7 +42,8 @@ export function createMeter(
         if (over) throw tokensSpent(over, spent[over.of] - tokens, tokens);
       };
       const threadTokens = (tokens: number): Counted => (named.thread === '' ? {} : { threadTokens: tokens });
-      if (kinds.length === 0 && !turn.ownThread) return threadTokens(chargeLater(one));
+      // Without a limit, recording never fails a reader.
+      if (kinds.length === 0) return threadTokens(charge(one, turn.ownThread));
       try {
         const spent = file.now((database) => database.charge(one, assertWithin));
         const near = kinds.find(({ of, most }) => spent[of] >= most * WARN_FROM);
@@ -50,9 +52,7 @@ export function createMeter(
           ...(near ? { tokenWarning: `${usedOf(near.who, near.most, spent[near.of])}.` } : {}),
         };
       } catch (error) {
-        if (kinds.length > 0) throw isCodedError(error) ? error : notCounted(error);
-        // Without a limit, recording never fails a reader.
-        return threadTokens(chargeLater(one));
+        throw isCodedError(error) ? error : notCounted(error);
       }
     },
     givenAt(skill, digest, turn) {

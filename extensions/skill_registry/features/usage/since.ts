@@ -17,11 +17,15 @@ export function readSince(since: string, now: number): number {
 
 /** `2026-11-22`, in UTC. */
 export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
+  const day = Math.floor(time / DAY_MS);
+  // Asked at each load, and the same for a day.
+  if (last.day !== day) last = { day, text: new Date(time).toISOString().slice(0, 10) };
+  return last.text;
 }
 
 // --- internal ---
 
+let last = { day: Number.NaN, text: '' };
 const UNITS = { h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 const EXPECTED = 'an age such as 12h, 30d or 2w, or a date such as 2026-11-22 or 2026-11-22T08:00:00Z';
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;

@@ -173,7 +173,8 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
     fits,
     charge: (one, assertWithin) =>
       database.transaction(() => {
-        const spent = ledger.add(one);
+        const day = ledger.add(one);
+        const spent = { day, thread: one.thread === '' ? 0 : ledger.tokensOf(one.agent, one.thread) };
         assertWithin(spent);
         return spent;
       }),

@@ -50,9 +50,11 @@ export function createUsageFile(
     open?.database.close();
     open = undefined;
   };
+  /** Rows in a removed or replaced file would be lost. */
+  const stillOpen = (): UsageDatabase | undefined =>
+    open?.path === file && fileIdentity(file) === open.identity ? open.database : undefined;
   const opened = (path: string): UsageDatabase => {
-    // Rows in a removed or replaced file are lost.
-    if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
+    if (open?.path === path && path !== file) return open.database;
     const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
     const database = openUsageDatabase(path, { ...(path === MEMORY ? LIMITS_IN_MEMORY : LIMITS), ...kept });
     close();
@@ -68,7 +70,7 @@ export function createUsageFile(
   const use = <T>(work: (database: UsageDatabase) => T, path = pathNow): T => {
     for (;;) {
       try {
-        return work(opened(path()));
+        return work(stillOpen() ?? opened(path()));
       } catch (error) {
         if (sqliteFailure(error) !== 'damaged' || replaced > MAX_REPLACED) throw error;
         const inode = statSync(file, { throwIfNoEntry: false })?.ino;
