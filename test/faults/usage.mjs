@@ -121,6 +121,12 @@ export const usage = [
     test: 'gives back what a conversation had, in order, as it is today',
   },
   {
+    title: 'An agent that is given back what it had lifts the limit of its conversation',
+    in: 'createLedger',
+    text: ['UPDATE handed SET present = 0', 'UPDATE handed SET tokens = 0, present = 0'],
+    test: 'gives a client back what its conversation had as it is after a roll-back',
+  },
+  {
     title: 'The prompt of what a conversation had is there for clients without a name',
     in: 'open',
     swap: [
