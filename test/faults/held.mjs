@@ -205,6 +205,18 @@ export const held = [
     test: 'tells other processes of an attack later, where the file was locked when it was found',
   },
   {
+    title: 'The end of a long SKILL.md is not searched',
+    in: 'searchedOf',
+    swap: ["path === 'SKILL.md'", "path === ''"],
+    test: ' leaves through no door',
+  },
+  {
+    title: 'A text with a zero byte is not searched',
+    in: 'classify',
+    swap: ['!isUtf8(bytes)', "(!isUtf8(bytes) || path !== '')"],
+    test: ' leaves through no door',
+  },
+  {
     title: 'A verdict from a file that others can write releases skills',
     in: 'openInspections',
     swap: ['file && whyNotTrusted(file)', 'file && file.length === 0 ? whyNotTrusted(file) : undefined'],

@@ -104,9 +104,24 @@ it('takes no verdict of what lay there later for a skill that is too large to be
     `${GOOD_FILE} Too.`,
     ...Array(20).fill(HELD_FILE),
   ]);
-  await registry.read('tea', {}, TURN).catch(() => undefined);
-  const wanted = registry.readResource('tea', 'times.md', TURN);
+  await registry.read('tea', { wait: true }, TURN).catch(() => undefined);
+  const wanted = registry.readResource('tea', 'times.md', TURN, { wait: true });
   await expect(wanted).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+});
+
+it.each([
+  [
+    'behind the first MiB of SKILL.md',
+    { 'skills/tea/SKILL.md': `${GOOD}${'\nPlain.'.repeat(160_000)}\n\n${attack(23)}` },
+  ],
+  ['in a text with a zero byte', { 'skills/tea/times.md': `Good file.\0\n\n${attack(24)}` }],
+])('an attack %s leaves through no door', async (_, tree) => {
+  const { registry } = await openRegistry({ ...TREE, ...tree });
+  for (const ask of [
+    () => registry.read('tea', { wait: true }, TURN),
+    () => registry.readResource('tea', 'times.md', TURN, { wait: true }),
+  ])
+    expect((await answerOf(ask)).slice(-500)).toMatch(/^SKILL_NOT_FOUND/);
 });
 
 it('bytes that are harmless among samples are judged again under a name where they are an attack', async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Steps, takeSteps } from '../../../../../lib/breaks/index.ts';
 import type { Finding, InspectedFile } from '../../../core/skill/guard.ts';
 import { type FileResult, findingKey, findingOf, inspectFile, keyOfFile } from './inspect-file.ts';
@@ -5,7 +6,7 @@ import { isAside } from './led-to.ts';
 import { firstOfEach, listReach } from './reach.ts';
 import type { ClassifiedFile, Inspection, InspectionRule, Reached } from './rule.ts';
 import { compareLevels } from './rule-set.ts';
-import { SEARCHED_BYTES } from './rules/files.ts';
+import { searchedOf } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 
 export { RULE_SET } from './rule-set.ts';
@@ -22,7 +23,7 @@ export interface FileResults {
 }
 
 /**
- * Searches the first 1 MiB of each file (a finding names longer files) in linear time; an `undefined` file is a break.
+ * Searches SKILL.md, and 1 MiB of each other file (a finding names longer ones), in linear time; `undefined`: a break.
  * Runs nothing and reads nothing else: the same files give the same findings.
  */
 export async function inspectSkill(
@@ -100,9 +101,11 @@ function* inspect(files: Iterable<DigestedFile | undefined>, results: FileResult
 /** In bytes: a shorter file is judged in the time of a look into a table. */
 const WORTH_KEEPING = 1000;
 
-function classify({ path, bytes, executable = false }: InspectedFile): ClassifiedFile {
-  const searched = bytes.subarray(0, SEARCHED_BYTES);
-  const kind = searched.subarray(0, 8000).includes(0) ? 'binary' : 'text';
+function classify(file: InspectedFile): ClassifiedFile {
+  const { path, bytes, executable = false } = file;
+  const searched = searchedOf(file);
+  // What is UTF-8 is given as a text.
+  const kind = searched.subarray(0, 8000).includes(0) && !isUtf8(bytes) ? 'binary' : 'text';
   const decoded = (most?: number) => (kind === 'binary' ? '' : new TextDecoder().decode(searched.subarray(0, most)));
   let text: string | undefined;
   return {

@@ -1,10 +1,16 @@
 import { hiddenCharacters, tagText } from '../../../../../../lib/text/index.ts';
 import { splitFrontmatter } from '../../../../core/skill/frontmatter.ts';
+import type { InspectedFile } from '../../../../core/skill/guard.ts';
 import { isSkillFileName } from '../../../../core/sources/walk/names.ts';
 import { rawLines } from '../lines.ts';
 import type { ClassifiedFile, FileMatch, Match, Rule } from '../rule.ts';
 
-export const SEARCHED_BYTES: number = 1024 * 1024;
+const SEARCHED_BYTES = 1024 * 1024;
+
+/** SKILL.md is given as a whole. */
+export function searchedOf({ path, bytes }: InspectedFile): Uint8Array {
+  return path === 'SKILL.md' ? bytes : bytes.subarray(0, SEARCHED_BYTES);
+}
 
 export const FILES: readonly Rule[] = [
   {
@@ -59,7 +65,7 @@ export const FILES: readonly Rule[] = [
     message: 'Only the first 1 MiB of the file was searched',
     why: 'What stands behind it is not known.',
     mend: 'Split the file.',
-    find: ({ bytes, kind }) => fileIf(kind === 'text' && bytes.length > SEARCHED_BYTES),
+    find: (file) => fileIf(file.kind === 'text' && file.bytes.length > searchedOf(file).length),
   },
   {
     id: 'permission-wider-than-use',
