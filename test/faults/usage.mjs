@@ -166,13 +166,13 @@ export const usage = [
       "[id, name, description, ...tags].join(' ').toLowerCase()",
       "[id, name, description, ...tags, ...terms].join(' ').toLowerCase()",
     ],
-    test: 'keeps no word of what was asked but words of the skill',
+    test: 'keeps no word of what was asked but words of the skill, at the door of agents',
   },
   {
     title: 'What was asked is kept without queries: keep',
     in: 'createFits',
     swap: ['keeps ? query : null', 'query'],
-    test: 'keeps no word of what was asked but words of the skill',
+    test: 'keeps no word of what was asked but words of the skill, at the door of agents',
   },
   {
     title: 'What was asked is kept for more than 30 days',
