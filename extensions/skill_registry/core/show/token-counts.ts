@@ -48,19 +48,22 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     return read;
   };
   const countsOf = (skill: Skill): TokenCounts => all().get(documentKey(skill)) ?? NOT_COUNTED;
-  const note = (skill: Skill, counts: Partial<TokenCounts>): void => {
-    const key = documentKey(skill);
-    all().set(key, { ...countsOf(skill), ...counts });
+  const keep = (key: string, counts: TokenCounts): void => {
+    all().set(key, counts);
     fresh.add(key);
+    if (all().size > MAX_KEPT) flush();
   };
+  const note = (skill: Skill, counts: Partial<TokenCounts>): void =>
+    keep(documentKey(skill), { ...countsOf(skill), ...counts });
   let tokenizer: TokenCounter | undefined;
   const countText = (text: string): number => {
     const key = `text ${digestOf(text)}`;
-    const known = all().get(key)?.l1 ?? tokenizer?.(text);
-    if (known === undefined) throw NEW_TEXT;
-    if (!all().has(key)) fresh.add(key);
-    all().set(key, { l1: known, l2: null });
-    return known;
+    const known = all().get(key)?.l1;
+    if (typeof known === 'number') return known;
+    if (!tokenizer) throw NEW_TEXT;
+    const l1 = tokenizer(text);
+    keep(key, { l1, l2: null });
+    return l1;
   };
   const counting = async <T>(work: (count: TokenCounter) => Promise<T>): Promise<T> => {
     try {
@@ -85,14 +88,17 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
   };
   const flush = (): void => {
     if (fresh.size === 0) return;
+    const news = [...fresh].map((key) => [key, all().get(key) ?? NOT_COUNTED] as const);
+    // Most counts are of contents that are gone.
+    const isFull = all().size > MAX_KEPT;
     cache.use((database) => {
       const add = database.prepare('INSERT OR REPLACE INTO token_counts (key, l1, l2) VALUES (?, ?, ?)');
       database.transaction(() => {
-        // Most counts are of contents that are gone.
-        if (all().size > MAX_KEPT) database.exec('DELETE FROM token_counts');
-        for (const key of fresh) add.run(key, all().get(key)?.l1 ?? null, all().get(key)?.l2 ?? null);
+        if (isFull) database.exec('DELETE FROM token_counts');
+        for (const [key, { l1, l2 }] of news) add.run(key, l1, l2);
       });
     });
+    if (isFull) read = new Map();
     fresh.clear();
   };
   return {
