@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { droppedSkills, skillTools } from 'skill-registry/ai-sdk';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { skill } from '../../helpers/boot-root.ts';
 import { heldSkill } from '../../helpers/held.ts';
 import { httpClient, serveRegistry } from '../../helpers/mcp.ts';
@@ -34,6 +34,15 @@ it('gives back what a conversation had, in order, as it is today, and no text th
   // Out of its scope now.
   const narrower = await registry.usage.loadedIn(OF, { boundSkills: ['bread'] });
   expect(narrower.skills.map(({ withheld }) => withheld)).toEqual(['unavailable', 'unavailable', undefined]);
+});
+
+it('keeps the order of what was loaded within one millisecond', async () => {
+  const { registry } = await openRegistry(TREE);
+  const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+  onTestFinished(() => now.mockRestore());
+  for (const id of ['tea', 'rye', 'bread']) await registry.read(id, {}, TURN);
+  const { skills } = await registry.usage.loadedIn(OF);
+  expect(skills.map(({ skillId }) => skillId)).toEqual(['tea', 'rye', 'bread']);
 });
 
 it('gives no other agent anything, and no other conversation', async () => {

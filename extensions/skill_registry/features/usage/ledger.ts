@@ -68,8 +68,12 @@ export function createLedger(database: SqliteDatabase): Ledger {
   const given = database.prepare<{ at: number }>(
     "SELECT at FROM handed WHERE agent = ? AND thread = ? AND skill = ? AND path = '' AND digest = ? AND present = 1",
   );
-  const hand = ({ at, agent, thread, skill, path, digest, tokens }: Charge): boolean =>
-    thread !== '' && handed.run(agent, thread, skill, path, digest, at, at, tokens).changes > 0;
+  /** Ascending, so that what was handed over within one millisecond keeps its order. */
+  let first = 0;
+  const hand = ({ at, agent, thread, skill, path, digest, tokens }: Charge): boolean => {
+    first = Math.max(at, first + 1);
+    return thread !== '' && handed.run(agent, thread, skill, path, digest, first, at, tokens).changes > 0;
+  };
   const tokensOf = (agent: string, thread: string): number => ofThread.get(agent, thread)?.tokens ?? 0;
   return {
     hand,
