@@ -212,9 +212,15 @@ export const held = [
   },
   {
     title: 'A text with a zero byte is not searched',
-    in: 'classify',
-    swap: ['!isUtf8(bytes)', "(!isUtf8(bytes) || path !== '')"],
+    in: 'encodingOf',
+    swap: ['isUtf8(bytes)', 'false'],
     test: ' leaves through no door',
+  },
+  {
+    title: 'A text in UTF-16 is not searched',
+    in: 'encodingOf',
+    swap: ['Number(odd) > start.length / 4', 'false'],
+    test: 'an attack in UTF-16 leaves through no door',
   },
   {
     title: 'A verdict from a file that others can write releases skills',

@@ -115,6 +115,8 @@ it.each([
     { 'skills/tea/SKILL.md': `${GOOD}${'\nPlain.'.repeat(160_000)}\n\n${attack(23)}` },
   ],
   ['in a text with a zero byte', { 'skills/tea/times.md': `Good file.\0\n\n${attack(24)}` }],
+  ['in UTF-16', { 'skills/tea/times.md': Buffer.from(`Good café.\n\n${attack(25)}`, 'utf16le') }],
+  ['in UTF-16 with a mark', { 'skills/tea/times.md': Buffer.from(`\ufeff茶\n\n${attack(26)}`, 'utf16le').swap16() }],
 ])('an attack %s leaves through no door', async (_, tree) => {
   const { registry } = await openRegistry({ ...TREE, ...tree });
   for (const ask of [

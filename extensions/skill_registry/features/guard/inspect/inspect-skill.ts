@@ -104,9 +104,9 @@ const WORTH_KEEPING = 1000;
 function classify(file: InspectedFile): ClassifiedFile {
   const { path, bytes, executable = false } = file;
   const searched = searchedOf(file);
-  // What is UTF-8 is given as a text.
-  const kind = searched.subarray(0, 8000).includes(0) && !isUtf8(bytes) ? 'binary' : 'text';
-  const decoded = (most?: number) => (kind === 'binary' ? '' : new TextDecoder().decode(searched.subarray(0, most)));
+  const encoding = encodingOf(bytes);
+  const kind = encoding ? 'text' : 'binary';
+  const decoded = (most?: number) => (encoding ? new TextDecoder(encoding).decode(searched.subarray(0, most)) : '');
   let text: string | undefined;
   return {
     path,
@@ -121,6 +121,20 @@ function classify(file: InspectedFile): ClassifiedFile {
       return text;
     },
   };
+}
+
+/** Undefined for what is no text. */
+function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const start = bytes.subarray(0, 8000);
+  // What is UTF-8 is given as a text.
+  if (!start.includes(0) || isUtf8(bytes)) return 'utf-8';
+  // In UTF-16 without a mark, every second byte of most letters is 0.
+  const [even, odd] = [0, 1].map((rest) => start.filter((byte, at) => byte === 0 && at % 2 === rest).length);
+  if (Number(odd) > start.length / 4 && Number(even) < start.length / 20) return 'utf-16le';
+  return Number(even) > start.length / 4 && Number(odd) < start.length / 20 ? 'utf-16be' : undefined;
 }
 
 /** Bytes with which a file says what runs it. */
