@@ -109,6 +109,12 @@ export const held = [
     test: 'no search tells a model that a body has a phrase, before it is inspected',
   },
   {
+    title: 'An inspection that began before releases what another process found to be blocked meanwhile',
+    in: 'openInspections',
+    swap: ['now.digest !== before?.digest', 'false'],
+    test: 'keeps what another process found to be blocked while an inspection of before that ran',
+  },
+  {
     title: 'Names of files are not judged',
     in: 'inspectFiles',
     swap: ['[...found.files.keys()]', '[]'],

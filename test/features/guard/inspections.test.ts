@@ -21,7 +21,7 @@ async function openedBy(rules: number, file: string) {
   const keep = (name: string): void => {
     for (let number = 0; number < 64; number++) {
       const entry = { skillDigest: 's', stamp: 't', digest: `${name}${number}`, verdict: 'info' } as const;
-      inspections.keep(`/${name}${number}`, entry, { verdict: 'info', findings: [], reach: [] });
+      inspections.keep(`/${name}${number}`, entry, { verdict: 'info', findings: [], reach: [] }, { before: undefined });
     }
   };
   return { inspections, keep };
@@ -57,4 +57,34 @@ it('names the file to remove where inspections cannot be kept', async () => {
   const again = openOwn(file);
   again.load([root]);
   expect(again.problems()).toEqual([]);
+});
+
+it.each([
+  ['waited to be written', true],
+  ['ran', false],
+])('keeps what another process found to be blocked while an inspection of before that %s', (_when, isDone) => {
+  const file = join(tempFolder(), 'inspections.db');
+  const [one, other, late] = [openOwn(file), openOwn(file), openOwn(file)];
+  for (const inspections of [one, other, late]) onTestFinished(() => inspections.close());
+  const place = '/skills/mixer';
+  type Entry = ReturnType<typeof one.entryAt>;
+  const found = (by: typeof one, digest: string, verdict: 'info' | 'block', before: Entry): void => {
+    const entry = { skillDigest: 's', stamp: '', digest, verdict };
+    by.keep(place, entry, { verdict, findings: [], reach: [] }, { before });
+  };
+  const before = one.entryAt(place);
+  if (isDone) found(one, 'clean', 'info', before);
+  found(other, 'attack', 'block', undefined);
+  if (!isDone) {
+    expect(one.blockedByOthers()).toEqual(new Set([place]));
+    found(one, 'clean', 'info', before);
+    expect(one.entryAt(place)).toMatchObject({ verdict: 'block' });
+  }
+  one.close();
+  expect(late.entryAt(place)).toMatchObject({ digest: 'attack', verdict: 'block' });
+  found(late, 'mended', 'info', late.entryAt(place));
+  late.close();
+  const last = openOwn(file);
+  onTestFinished(() => last.close());
+  expect(last.entryAt(place)).toMatchObject({ digest: 'mended', verdict: 'info' });
 });

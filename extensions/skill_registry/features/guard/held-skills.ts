@@ -181,7 +181,7 @@ export class HeldSkills {
     const known = new Set(before.map(findingKey));
     const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
     const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
-    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all, reach: [] });
+    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all, reach: [] }, { before: undefined });
     return this.#reasonOf(skill, entry) === undefined;
   };
 

@@ -42,7 +42,7 @@ export class InspectedSkills {
     const { digest, skillDigest, inspection } = found;
     // The stamp belongs to the files on disk.
     const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
-    this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
+    this.#inspections.keep(pathOf(skill), entry, inspection, { files: found.files, before });
     return { entry, listing };
   }
 
@@ -51,13 +51,14 @@ export class InspectedSkills {
     const remote = this.#options.remote?.(skill);
     const digest = remote?.digestOf(skill);
     if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
+    const before = this.#inspections.entryAt(pathOf(skill));
     const known = this.known(skill);
     try {
       const files = await remote.read(skill);
       const { inspectFiles } = await this.#load();
       const { inspection } = await inspectFiles(() => files);
       const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
-      this.#inspections.keep(pathOf(skill), entry, inspection);
+      this.#inspections.keep(pathOf(skill), entry, inspection, { before });
       return entry;
     } catch (error) {
       if (!known || !isCodedError(error)) throw error;

@@ -29,11 +29,18 @@ export interface Inspections extends FileResults {
   /** Digests of the inspected files, by path; undefined when not known. */
   filesOf(digest: string): ReadonlyMap<string, string> | undefined;
   hasBlocked(): boolean;
-  /** `files` as of `filesOf`. Default: they are not kept. */
-  keep(path: string, entry: InspectionEntry, inspection: Inspection, files?: ReadonlyMap<string, string>): void;
+  /** What was found to be blocked while the inspection ran stays: it may have seen the files as they were before. */
+  keep(path: string, entry: InspectionEntry, inspection: Inspection, made: Made): void;
   /** CACHE_UNAVAILABLE. */
   problems(): readonly Problem[];
   close(): void;
+}
+
+interface Made {
+  /** As of `filesOf`. Default: they are not kept. */
+  readonly files?: ReadonlyMap<string, string>;
+  /** What was known when the inspection began. */
+  readonly before: InspectionEntry | undefined;
 }
 
 const MAX_RECENT = 16;
@@ -104,12 +111,13 @@ export function openInspections(file: string | undefined): Inspections {
     for (const path of missing) entries.set(path, null);
     for (const { path, ...entry } of rows ?? []) entries.set(path, entry);
   };
+  const entryAt = (path: string): InspectionEntry | undefined => {
+    if (!entries.has(path)) load([path]);
+    return entries.get(path) ?? undefined;
+  };
   return {
     load,
-    entryAt(path) {
-      if (!entries.has(path)) load([path]);
-      return entries.get(path) ?? undefined;
-    },
+    entryAt,
     blockedByOthers() {
       const now = cache.useIfThere(versionNow);
       if (now === dataVersion) return new Set();
@@ -157,11 +165,13 @@ export function openInspections(file: string | undefined): Inspections {
       timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
     hasBlocked: () => [...entries.values()].some((entry) => entry?.verdict === 'block'),
-    keep(path, entry, inspection, files = new Map()) {
-      entries.set(path, entry);
+    keep(path, entry, inspection, { files = new Map(), before }) {
+      const now = entryAt(path);
+      const isOld = now?.verdict === 'block' && now.digest !== before?.digest && entry.verdict !== 'block';
+      if (!isOld) entries.set(path, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
       recent.set(entry.digest, files);
-      waiting.push({ path, entry, inspection, files });
+      waiting.push({ path, entry, before: before?.digest ?? '', inspection, files });
       // Of an attack, other processes know before anybody is refused.
       if (waiting.length >= AT_ONCE || inspection.verdict === 'block') flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
@@ -196,6 +206,8 @@ interface FileRow {
 interface Kept {
   readonly path: string;
   readonly entry: InspectionEntry;
+  /** The digest that this process knew, or ''. */
+  readonly before: string;
   readonly inspection: Inspection;
   readonly files: ReadonlyMap<string, string>;
 }
@@ -237,14 +249,17 @@ function write(database: SqliteDatabase, rows: readonly Kept[], files: ReadonlyM
   const inspected = database.prepare(
     `INSERT OR REPLACE INTO inspection (digest, rules, verdict, findings, files) VALUES (?, ${RULES}, ?, ?, ?)`,
   );
+  // What another process found to be blocked meanwhile stays, until this one has seen that, and inspects again.
   const entries = database.prepare(
-    `INSERT OR REPLACE INTO inspection_place (place, rules, skill, stamp, digest, verdict) VALUES (?, ${RULES}, ?, ?, ?, ?)`,
+    `INSERT INTO inspection_place (place, rules, skill, stamp, digest, verdict) VALUES (?, ${RULES}, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET skill = excluded.skill, stamp = excluded.stamp, digest = excluded.digest, verdict = excluded.verdict
+     WHERE inspection_place.verdict <> 'block' OR excluded.verdict = 'block' OR inspection_place.digest = ?`,
   );
-  for (const { path, entry, inspection, files } of rows) {
+  for (const { path, entry, before, inspection, files } of rows) {
     const { skillDigest, stamp, digest, verdict } = entry;
     const { findings, reach } = inspection;
     inspected.run(digest, inspection.verdict, JSON.stringify({ findings, reach }), JSON.stringify([...files]));
-    entries.run(path, skillDigest, stamp, digest, verdict);
+    entries.run(path, skillDigest, stamp, digest, verdict, before);
   }
   const results = database.prepare(
     `INSERT OR REPLACE INTO inspection_file (file, rules, result) VALUES (?, ${RULES}, ?)`,
