@@ -296,7 +296,7 @@ it('shows no line of a skill that was clean until another process saw a new file
   const [one, other] = [await open(), await open()];
   for (const registry of [one, other]) await registry.read('mixer', {}, {});
   writeTree(root, { 'skills/mixer/scripts/MARKED.sh': attack(50) });
-  await expect(one.read('mixer', {}, {})).rejects.toThrow();
+  await expect(one.read('mixer', { wait: true }, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   expect(idsOf(other)).not.toContain('mixer');
   expect(() => other.admin.resources('mixer', {})).toThrow();
 });
