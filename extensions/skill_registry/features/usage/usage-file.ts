@@ -96,7 +96,8 @@ export function createUsageFile(
       } catch (error) {
         const before = failed;
         failed = describeError(error).replace(/\.$/, '');
-        if (sqliteFailure(error) !== 'busy') close();
+        // On a full disk what is open can still be read, and could not be opened again.
+        if (!/busy|full/.test(sqliteFailure(error) ?? '')) close();
         if (before !== failed) onProblem();
         return false;
       }
