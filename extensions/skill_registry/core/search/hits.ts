@@ -76,16 +76,13 @@ export function hitsOf(
   if (likeness && best >= 0 && hasEveryTerm(pool, ranking, best)) ranks[best] = highest;
   const ofWords = best >= 0 ? ranking.shareOf(best) : 0;
   const topScore = MAX_SCORE * Math.max(ofWords, likeness?.confidence ?? 0);
-  const isByWords = (at: number): boolean => names.has(at) || (combined[at] as number) >= least;
+  const isByWords = (at: number): boolean => (combined[at] as number) >= least || names.has(at);
   const isNear = (at: number): boolean => likeness?.fitting.has(pool.skills[at] as Skill) ?? false;
+  const isAccepted = (at: number): boolean => accepted?.[at] !== false;
+  const found = positionsWhere(combined, (at) => isAccepted(at) && (isByWords(at) || isNear(at)));
   const scores = new Float64Array(combined.length);
-  const found: number[] = [];
-  for (let at = 0; at < combined.length; at++) {
-    const isFound = (combined[at] as number) >= least || names.has(at) || isNear(at);
-    if (!isFound || accepted?.[at] === false) continue;
-    found.push(at);
-    scores[at] = names.get(at) ?? (highest > 0 ? (topScore * (ranks[at] as number)) / highest : 0);
-  }
+  if (highest > 0) for (const at of found) scores[at] = (topScore * (ranks[at] as number)) / highest;
+  for (const [at, score] of names) if (isAccepted(at)) scores[at] = score;
   const lowest = found.length > most ? leastOf(scores, most) : 0;
   const [byScore, byRank] = [byValue(scores), byValue(combined)];
   const wanted = found.filter((at) => (scores[at] as number) >= lowest).sort((a, b) => byScore(a, b) || byRank(a, b));

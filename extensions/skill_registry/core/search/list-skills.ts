@@ -64,7 +64,7 @@ export function listSkills(
   );
   // The next answer has them.
   for (const skill of untold.slice(0, MOST_INSPECTED)) inspect(skill);
-  const inOrder = [...best.map(({ skill }) => skill), ...skills.filter(accepts)];
+  const inOrder = paths.length === 0 ? [] : [...best.map(({ skill }) => skill), ...skills.filter(accepts)];
   const forFiles = skillsForFiles(inOrder, paths, root).map(
     (skill): SearchHit => best.find((hit) => hit.skill === skill) ?? { skill, score: 0 },
   );

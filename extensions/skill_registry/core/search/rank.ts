@@ -214,6 +214,6 @@ function bestPositions(values: Float64Array, most: number, accepts: (position: n
 
 function scale(values: Float64Array): number {
   let most = 0;
-  for (const value of values) if (value > most) most = value;
+  for (let at = 0; at < values.length; at++) if ((values[at] as number) > most) most = values[at] as number;
   return most > 0 ? 1 / most : 0;
 }
