@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageRoot } from '../../kernel/host.ts';
+import { pack } from '../helpers/packed.ts';
 import { writeTree } from '../helpers/temp-folder.ts';
 
 /** A TypeScript project of somebody else with the packed package, what it depends on, and no @types. */
@@ -14,9 +15,7 @@ const MODULES = join(packageRoot(), 'node_modules');
 beforeAll(async () => {
   project = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-types-')));
   const run = promisify(execFile);
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', project], { cwd: packageRoot() });
-  const tarball = readdirSync(project).find((name) => name.endsWith('.tgz')) as string;
-  await run('tar', ['-xzf', tarball], { cwd: project });
+  await run('tar', ['-xzf', pack(project).tarball], { cwd: project });
   mkdirSync(join(project, 'node_modules'));
   symlinkSync(join(project, 'package'), join(project, 'node_modules/skill-registry'));
   for (const name of readdirSync(MODULES)) {

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../kernel/host.ts';
+import { pack } from '../helpers/packed.ts';
 import { writeTree } from '../helpers/temp-folder.ts';
 
 const HERE = join(packageRoot(), 'test', 'package-managers');
@@ -53,9 +54,7 @@ beforeAll(async () => {
   mkdirSync(home);
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
   await promisify(execFile)('npm', ['ci', ...quiet], { cwd: HERE });
-  await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--pack-destination', top], { cwd: packageRoot() });
-  const packed = readdirSync(top).find((name) => name.endsWith('.tgz')) ?? '';
-  await run(top, ['mv', packed, 'skill-registry.tgz']);
+  renameSync(pack(top).tarball, join(top, 'skill-registry.tgz'));
 });
 
 afterAll(() => rmSync(top, { recursive: true, force: true }));
