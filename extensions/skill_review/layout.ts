@@ -6,7 +6,8 @@ import type { Review, ReviewContext } from './review.ts';
 export const STYLES: readonly string[] = ['base.css', 'parts.css', 'forms.css', 'charts.css', 'reading.css'];
 
 export function page(context: ReviewContext, review: Review, { title, at, main, live = 'notice' }: Page): Html {
-  const entries = [...NAVIGATION, ...review.features.flatMap(({ navigation = [] }) => navigation)].map(
+  const [inbox, ...others] = NAVIGATION;
+  const entries = [inbox, ...review.features.flatMap(({ navigation = [] }) => navigation), ...others].map(
     ({ address, text }) =>
       html`<li><a href="${address}"${at === address ? html` aria-current="page"` : ''}>${text}</a></li>\n`,
   );
@@ -42,7 +43,9 @@ export function refusalPage(reason: string): Html {
 const NAVIGATION = [
   { address: '/', text: 'Inbox' },
   { address: '/catalog', text: 'Catalog' },
-];
+  { address: '/problems', text: 'Problems' },
+  { address: '/decisions', text: 'Decisions' },
+] as const;
 
 function shell(title: string, body: Html, attributes: Html | '' = ''): Html {
   return html`<!doctype html>

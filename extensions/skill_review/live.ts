@@ -4,7 +4,8 @@ import { heldExtensions } from '../../kernel/host.ts';
 import type { Review, ReviewEnv } from './review.ts';
 
 export interface LiveUpdates {
-  readonly changed: () => void;
+  /** A person of this server has decided. Resolves when a look will not find that again. */
+  readonly changed: () => Promise<void>;
   readonly count: () => number;
   /** `GET /events`: sends `count` at once and after each change. */
   readonly handler: Handler<ReviewEnv>;
@@ -38,28 +39,35 @@ export function createLiveUpdates({
   };
   /** The last state: another process may decide. */
   let waited: string | undefined;
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      const states = await Promise.all(features.map((one) => one.state?.(registry)));
-      const held = isHeldReadable() ? heldExtensions(root).map(({ name, digest }) => [name, digest]) : [];
-      const waits = JSON.stringify([states, held]);
-      if (waited !== undefined && waited !== waits) changed();
-      waited = waits;
-    } catch {
-      // The pages show the reason.
-    } finally {
-      isLooking = false;
-    }
+  let last: Promise<void> = Promise.resolve();
+  const look = (tells: boolean): Promise<void> => {
+    last = last
+      .then(async () => {
+        const states = await Promise.all(features.map((one) => one.state?.(registry)));
+        const held = isHeldReadable() ? heldExtensions(root).map(({ name, digest }) => [name, digest]) : [];
+        const waits = JSON.stringify([states, held]);
+        if (tells && waited !== undefined && waited !== waits) changed();
+        waited = waits;
+        // The pages show the reason.
+      })
+      .catch(() => undefined);
+    return last;
   };
-  void look();
-  const looks = setInterval(() => void (senders.size > 0 && look()), LOOK_MS).unref();
+  void look(true);
+  let isLooking = false;
+  const looks = setInterval(async () => {
+    if (senders.size === 0 || isLooking) return;
+    isLooking = true;
+    await look(true);
+    isLooking = false;
+  }, LOOK_MS).unref();
   const watched = features.flatMap((one) => one.watch?.(registry, changed) ?? []);
   const stops = [registry.onChange(changed), ...watched, () => clearInterval(looks)];
   return {
-    changed,
+    changed() {
+      changed();
+      return look(false);
+    },
     count: () => count,
     handler: (context) =>
       streamSSE(
@@ -72,7 +80,7 @@ export function createLiveUpdates({
             senders.add(send);
             stream.onAbort(resolve);
             send();
-            void look();
+            void look(true);
             context.req.raw.signal.addEventListener('abort', () => resolve());
           }).finally(() => clearInterval(alive));
           senders.delete(send);

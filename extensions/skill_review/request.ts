@@ -6,7 +6,7 @@ import type { CoreRequest, Review, ReviewContext } from './review.ts';
 
 export async function requestOf(context: ReviewContext, review: Review): Promise<CoreRequest> {
   const { req } = context;
-  const body = req.method === 'POST' ? await req.parseBody() : {};
+  const body = req.method === 'POST' ? await req.parseBody({ all: true }) : {};
   const fieldOf = (name: string): string | undefined => {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     return typeof value === 'string' ? value : undefined;
@@ -29,6 +29,8 @@ export async function requestOf(context: ReviewContext, review: Review): Promise
       return value;
     },
     optional,
+    all: (name) =>
+      [Object.hasOwn(body, name) ? (body[name] ?? []) : []].flat().filter((one) => typeof one === 'string'),
     actor: { by: review.by, reason: reason === undefined ? DOOR : `${reason} (${DOOR})` },
     form: (action, content, attributes) => html`<form method="post" action="${action}"${attributes}>
 <input type="hidden" name="csrf" value="${context.get('csrf')}">
@@ -37,7 +39,7 @@ ${content}
     async decide(work, again) {
       const { refused, value } = await orRefusal(work);
       if (refused) return again(refused);
-      review.changed();
+      await review.changed();
       return { redirect: value };
     },
     skillHead: (tab) => skillHead(request, tab),

@@ -19,7 +19,7 @@ export interface Review {
   agents(): Promise<readonly TurnContext[]>;
   /** Changes so far: a page with another count may be out of date. */
   count(): number;
-  changed(): void;
+  changed(): Promise<void>;
 }
 
 export interface CoreRequest extends ReviewRequest, Review {}

@@ -68,7 +68,7 @@ function words({ text, parts, kind }: DiffRow): Html {
 function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
   if (!remarks) return '';
   const items = remarks.map(({ level: how, text }) => html`<div>${levelTag(how)} ${text}</div>`);
-  return html`<tr class="remark"><td colspan="4">${items}</td></tr>
+  return html`<tr class="remark" tabindex="-1" data-finding><td colspan="4">${items}</td></tr>
 `;
 }
 

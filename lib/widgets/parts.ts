@@ -3,7 +3,7 @@ import { formatNumber, type Html, html, type Piece, verbatim } from '../html/ind
 export type Level = 'info' | 'warn' | 'block';
 
 export function levelTag(level: Level): Html {
-  return tag(level, level);
+  return tag({ info: 'info', warn: 'warning', block: 'attack' }[level], level);
 }
 
 export function tag(text: string, kind = ''): Html {

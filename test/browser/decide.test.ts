@@ -71,7 +71,7 @@ it('approves nothing that does not apply any more, or that has changed since it 
 it('solves the conflict of a stale one in the editor, and approves what was written there', async () => {
   const { page, at, stale, root } = await openReview();
   await page.goto(at(`/proposals/${stale}`));
-  await page.getByRole('link', { name: 'Edit and approve' }).click();
+  await page.getByRole('link', { name: 'Edit' }).click();
   const field = page.getByLabel('The whole text of SKILL.md');
   const both = await field.inputValue();
   expect(both).toMatch(/<{7}[\s\S]*within five working days[\s\S]*={7}[\s\S]*within one day[\s\S]*>{7}/);

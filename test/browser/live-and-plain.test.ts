@@ -55,9 +55,9 @@ it('is used by the keyboard alone, with the focus in sight', async () => {
   await tabTo(page, 'Search');
   await page.keyboard.type('slow query');
   await page.getByRole('status').getByText('1 skill').waitFor();
-  await tabTo(page, 'Turn off');
+  await tabTo(page, 'Disable');
   await page.keyboard.press('Space');
-  await page.getByRole('button', { name: 'Turn on sql-review for every agent' }).waitFor();
+  await page.getByRole('button', { name: 'Enable sql-review for every agent' }).waitFor();
   expect(readFileSync(join(root, 'data/skill_registry/config.yaml'), 'utf8')).toContain('sql-review');
 });
 
@@ -75,8 +75,8 @@ it('does the same without JavaScript', async () => {
   await page.getByLabel('Search').fill('slow query');
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByText('1 skill').waitFor();
-  await page.getByRole('button', { name: 'Turn off sql-review for every agent' }).click();
-  await page.getByRole('button', { name: 'Turn on sql-review for every agent' }).waitFor();
+  await page.getByRole('button', { name: 'Disable sql-review for every agent' }).click();
+  await page.getByRole('button', { name: 'Enable sql-review for every agent' }).waitFor();
   expect(page.url()).toBe(at('/catalog?q=slow+query'));
 });
 
@@ -95,7 +95,7 @@ it('searches as one types, keeps the words in the address, and switches a skill 
   await page.getByText('3 skills').waitFor();
   expect(await page.evaluate('window.stayed')).toBe(true);
   const config = (): string => readFileSync(join(root, 'data/skill_registry/config.yaml'), 'utf8');
-  await page.getByRole('button', { name: 'Turn off code-review for every agent' }).click();
+  await page.getByRole('button', { name: 'Disable code-review for every agent' }).click();
   const card = page.locator('#skills li', { hasText: 'code-review' });
   await card.getByText('seen by nobody: disabled in the config').waitFor();
   expect(config()).toContain('code-review');

@@ -28,11 +28,13 @@ export interface ReviewRequest {
   field(name: string): string;
   /** Undefined for a missing or blank field. */
   optional(name: string): string | undefined;
+  /** All fields of this name, such as ticked boxes. */
+  all(name: string): readonly string[];
   /** Who decides. The reason is the field `reason`, and names the review page. */
   readonly actor: { readonly by: string; readonly reason: string };
   form(action: string, content: Piece, attributes?: Html): Html;
-  /** Tells open pages that something has changed. */
-  changed(): void;
+  /** Tells open pages that something has changed, but not the next one of this person. */
+  changed(): Promise<void>;
   /** @param work - Returns the address of the next page. @param again - Shows the page again after a refusal. */
   decide(work: Promise<string>, again: (refused: CodedError) => Answer | Promise<Answer>): Promise<Answer>;
   /** Heading and tabs of the skill. @param tab - Path of the selected one. */

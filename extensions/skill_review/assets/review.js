@@ -60,6 +60,47 @@ function searchAsTyped(form) {
   });
 }
 
+let appeared = performance.now();
+addEventListener('pageshow', () => {
+  appeared = performance.now();
+});
+
+/** A second press or click was meant for the page before. */
+const isEarly = () => performance.now() - appeared < 500;
+
+addEventListener('submit', (event) => event.target.method === 'post' && isEarly() && event.preventDefault(), true);
+
+const KEYS = { j: () => move(1), k: () => move(-1), a: () => toButton('a'), r: () => toButton('r') };
+
+document.addEventListener('keydown', (event) => {
+  const { key, altKey, ctrlKey, metaKey, repeat, target } = event;
+  if (altKey || ctrlKey || metaKey || repeat || isEarly() || !Object.hasOwn(KEYS, key)) return;
+  if (target.closest('textarea, select, input:not([type=checkbox])')) return;
+  event.preventDefault();
+  KEYS[key]();
+});
+
+/** To the next page of a row, or in a list to the next line. */
+function move(step) {
+  const link = document.querySelector(step > 0 ? 'a[rel=next]' : 'a[rel=prev]');
+  if (link) return link.click();
+  const lines = [...document.querySelectorAll('.card :is(a.title, [name=picked])')];
+  const at = lines.indexOf(document.activeElement);
+  lines[Math.min(lines.length - 1, at === -1 ? 0 : Math.max(0, at + step))]?.focus();
+}
+
+for (const one of document.querySelectorAll('[data-keys]')) one.hidden = false;
+
+const read = new Set();
+
+/** Only the focus: Enter decides. Before it gets to approving, each finding has had it. */
+function toButton(key) {
+  const findings = key === 'a' ? [...document.querySelectorAll('[data-finding]')] : [];
+  const unread = findings.find((one) => !read.has(one));
+  if (unread) read.add(unread);
+  (unread ?? document.querySelector(`[data-key=${key}]`))?.focus();
+}
+
 function notice() {
   for (const one of document.querySelectorAll('[data-changed]')) one.hidden = false;
 }

@@ -3,7 +3,6 @@ import { address, formatNumber, type Html, html, plural, verbatim } from '../../
 import { selection, tag } from '../../../lib/widgets/index.ts';
 import type { SkillList, SkillVisibility, TokenCounts } from '../../skill_registry/api.ts';
 import type { CorePages, CoreRequest } from '../review.ts';
-import { problemsLine } from './problems.ts';
 
 export const catalogPages: CorePages = {
   get: { '/catalog': list },
@@ -11,7 +10,7 @@ export const catalogPages: CorePages = {
     async '/catalog/:action{on|off}'(request) {
       const { actor, field, param, registry } = request;
       await registry.admin.setDisabled({ skill: field('skill') }, param('action') === 'off', actor);
-      request.changed();
+      await request.changed();
       return { redirect: `/catalog${queryOf(wantedOf(request))}` };
     },
   },
@@ -51,7 +50,6 @@ async function list(request: CoreRequest): Promise<Page> {
 ${searchForm(request, wanted)}
 <p id="found" class="quiet" role="status" data-live>${foundText(found)}${notInspectedText(registry.admin.notInspected())}</p>
 <div id="skills" data-live>
-${problemsLine(request)}
 ${rows.length === 0 ? html`<p class="empty">${registry.snapshot().skills.length === 0 ? 'There is no skill yet.' : 'No skill fits.'}${nearest(found)}</p>` : html`<ul class="cards skills">${rows}</ul>`}
 ${pages(found, wanted)}
 </div>`;
@@ -110,8 +108,8 @@ async function rowOf(
   const { id, qualifiedId, description, tags, source, heldBecause, disabledFor } = skill;
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
-  const to = isOff ? 'on' : 'off';
-  const button = html`${hiddenField('skill', name)}<button class="small" aria-label="Turn ${to} ${name} for every agent">Turn ${to}</button>`;
+  const [to, verb] = isOff ? ['on', 'Enable'] : ['off', 'Disable'];
+  const button = html`${hiddenField('skill', name)}<button class="small" aria-label="${verb} ${name} for every agent">${verb}</button>`;
   const tokens = isLoser ? undefined : counts.get(id);
   // A list does not fetch remote files.
   const known = skill.remote
@@ -119,7 +117,7 @@ async function rowOf(
     : await Promise.all(request.features.map((one) => one.skillCard?.(request, qualifiedId)));
   return html`<li class="card">
 <div class="line"><a class="title" href="${address('skills', name)}">${name}</a>
-${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('off') : ''}
+${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('disabled', 'warn') : ''}
 ${known.map((one) => one?.tags)}
 ${request.form(`/catalog/${to}${queryOf(wanted)}`, button, html` class="end"`)}</div>
 <p>${shortened(description)}</p>

@@ -8,10 +8,10 @@ import type { CorePages, CoreRequest } from '../review.ts';
 export const decisionPages: CorePages = {
   get: { '/decisions': show },
   post: {
-    '/decisions/root/:action{allow|revoke}'({ actor, changed, param, root }) {
+    async '/decisions/root/:action{allow|revoke}'({ actor, changed, param, root }) {
       const action = param('action') === 'allow' ? 'allow' : 'revoke';
       openTrust().decide({ kind: 'root', path: root, action, ...actor });
-      changed();
+      await changed();
       return { redirect: '/decisions' };
     },
   },
@@ -35,7 +35,7 @@ ${parts}
 <h2>What was decided on this machine</h2>
 ${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : decisionTable(decisions.slice(0, MAX_SHOWN))}
 ${decisions.length > MAX_SHOWN ? html`<p class="quiet">The newest ${MAX_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry approvals list has all.</p>` : ''}`;
-  return { title: 'Decisions', at: '/', main };
+  return { title: 'Decisions', at: '/decisions', main };
 }
 
 function rootPart({ form, root }: CoreRequest, isAllowed: boolean): Html {

@@ -27,7 +27,7 @@ export const extensionPages: CorePages = {
       const isApproved = request.param('action') === 'approve';
       const { refused } = await orRefusal(decide(request, isApproved, request.field('digest')));
       if (refused) return show(request, refused);
-      request.changed();
+      await request.changed();
       const title = `extensions/${request.id}`;
       const main = html`<h1>${title}</h1>
 ${note(html`<p>${isApproved ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. The waiting code was deleted.'}</p>`)}

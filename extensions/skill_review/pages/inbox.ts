@@ -27,7 +27,6 @@ ${problemsLine(request)}
 <div class="after">
 ${parts.map(({ actions }) => actions)}
 ${parts.map(({ links }) => links)}
-<p class="quiet"><a href="/decisions">What was decided, and what this root takes skills from</a></p>
 </div>`;
   return { title: 'Inbox', at: '/', main, live: 'refresh' };
 }

@@ -28,7 +28,7 @@ ${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${
 <button>Look into every file</button>
 <p class="quiet">${isWhole ? 'Hidden text and long instructions were looked for, too.' : 'Looks for hidden text and long instructions, too, which takes longer with many skills.'}</p>
 </form>`;
-  return { title: 'Problems', at: '/', main, live: isWhole ? 'notice' : 'refresh' };
+  return { title: 'Problems', at: '/problems', main, live: isWhole ? 'notice' : 'refresh' };
 }
 
 const MAX_SHOWN = 100;
@@ -68,13 +68,28 @@ function section(group: readonly Problem[], { registry, root }: CoreRequest): Ht
     return html`<li class="card">
 <p class="line">${owner ? html`<a class="title" href="${address('skills', owner.qualifiedId)}">${owner.id}</a>` : ''} <code>${shownPath(file, root)}${line === undefined ? '' : `:${line}`}</code></p>
 <p>${message}</p>
-</li>`;
+${buttonFor(code, owner && address('skills', owner.qualifiedId))}</li>`;
   });
   const more = group.length - items.length;
-  return html`<h2>${code} ${tag(severity, severity === 'error' ? 'block' : 'warn')} <span class="count">${group.length}</span></h2>
+  const words = `${code.charAt(0)}${code.slice(1).toLowerCase().replaceAll('_', ' ')}`;
+  return html`<h2>${words} ${tag(severity, severity === 'error' ? 'block' : 'warn')} <span class="count">${group.length} <code>${code}</code></span></h2>
 <ul class="cards">${items}</ul>
 ${more > 0 ? html`<p class="quiet">${formatNumber(more)} more of these: <code>skill-registry doctor</code> lists all.</p>` : ''}`;
 }
+
+/** Where a person can press something about it. */
+function buttonFor(code: string, ownPage: string | undefined): Html | '' {
+  const to = code === 'SKILL_HELD' ? ownPage : PRESSED_AT[code];
+  return to === undefined
+    ? ''
+    : html`<div class="actions"><a class="button small" href="${to}">Look at it, and decide</a></div>`;
+}
+
+const PRESSED_AT: Readonly<Record<string, string>> = {
+  ROOT_NOT_APPROVED: '/decisions',
+  SOURCE_REVOKED: '/decisions',
+  EXTENSION_HELD: '/',
+};
 
 function shownPath(file: string, root: string): string {
   const path = relative(root, file);

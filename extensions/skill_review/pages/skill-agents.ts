@@ -12,7 +12,7 @@ export const skillAgentsPages: CorePages = {
       const isKnown = (await agents()).some(({ agentId }) => agentId === agent);
       if (isOff && !isKnown) throw invalidArgument(`There is no agent ${JSON.stringify(agent)} here.`);
       await registry.admin.setDisabled({ skill: id, agent }, isOff, actor);
-      request.changed();
+      await request.changed();
       return { redirect: address('skills', id, 'agents') };
     },
   },
@@ -28,8 +28,8 @@ async function show(request: CoreRequest): Promise<Page> {
   if (!skill || !seen) throw pageNotFound();
   const rows = seen.views.map(({ agent, because }) => {
     const isOff = agent !== null && Array.isArray(skill.disabledFor) && skill.disabledFor.includes(agent);
-    const to = isOff ? 'on' : 'off';
-    const button = html`${hiddenField('agent', agent ?? '')}<button class="small" aria-label="Turn ${to} for ${agent}">Turn ${to}</button>`;
+    const [to, verb] = isOff ? ['on', 'Enable'] : ['off', 'Disable'];
+    const button = html`${hiddenField('agent', agent ?? '')}<button class="small" aria-label="${verb} for ${agent}">${verb}</button>`;
     // The catalog has the switch for everyone.
     const isFixed = agent === null || skill.disabledFor === 'everyone';
     const cell = isFixed ? '' : form(address('skills', id, 'agents', to), button);

@@ -71,7 +71,7 @@ it('says in one line above the difference where a proposal reaches further, at e
 it('says so on the page of a proposal', async () => {
   const page = await reviewPage();
   const id = await page.propose(WITH_FENCE);
-  expect(textOf((await page.get(`/proposals/${id}`)).text)).toMatch(/sends now to .*curl\s*Difference/);
+  expect(textOf((await page.get(`/proposals/${id}`)).text)).toMatch(/sends now to .*curl\.\s*Difference/);
 });
 
 it('compares a proposal with the whole skill, not with the file that it changes', async () => {

@@ -8,7 +8,7 @@ import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 const order = (text: string, words: readonly string[]): readonly number[] => words.map((word) => text.indexOf(word));
 const sorted = (numbers: readonly number[]): readonly number[] => [...numbers].sort((one, other) => one - other);
 
-it('lists what waits, riskiest first and what is stale last, and says when nothing does', async () => {
+it('lists what waits, riskiest first, those of one skill together, and says when nothing does', async () => {
   const page = await reviewPage({ 'skills/cup/SKILL.md': TEA.replace('name: tea', 'name: cup') });
   expect(textOf((await page.get('/')).text)).toContain('Nothing waits for you.');
   const propose = async (skillId: string, content: string, justification: string): Promise<void> => {
@@ -19,7 +19,7 @@ it('lists what waits, riskiest first and what is stale last, and says when nothi
   await page.registry.admin.management.write('tea', 'SKILL.md', TEA.replace('two minutes', 'six minutes'), ADA);
   await propose('cup', `${TEA.replace('name: tea', 'name: cup')}\nMore.\n`, 'The harmless one');
   const shown = textOf((await page.get('/')).text);
-  const at = order(shown, ['The attack', 'The harmless one', 'The old one']);
+  const at = order(shown, ['The attack', 'The old one', 'The harmless one']);
   expect(at).not.toContain(-1);
   expect(at).toEqual(sorted(at));
 });
@@ -51,7 +51,7 @@ it('shows of a proposal why, what is claimed, what was run on both texts, and th
       'What its author claims',
       '7 of 10 better',
       'Run by the registry',
-      'Tokens when read',
+      'tokens',
       'Its usage',
     ];
     expect(order(textOf(text), words)).not.toContain(-1);

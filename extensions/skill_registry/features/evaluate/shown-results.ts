@@ -6,24 +6,19 @@ import type { EvaluationResult, ProposalEvidence, SkillEvidence } from './types.
 export function ranOnBoth({ before, after, notRun, changes, takenOver }: ProposalEvidence): Html {
   const isWarning = takenOver !== null && (takenOver.claimsAll || takenOver.skills.length > 0);
   const others = takenOver && html`<p>${takenOver.text}</p>`;
-  const whyNot = notRun === null ? '' : html`<p class="quiet">Not run: ${notRun}</p>`;
-  const why = html`${isWarning ? note(others, 'warn') : others}${whyNot}`;
-  if (!before && !after) return html`${why}`;
-  const row = (name: string, of: (result: EvaluationResult) => string): Html => {
-    const [then, now] = [before ? of(before) : '', after ? of(after) : ''];
-    return html`<tr${then !== now && then !== '' && now !== '' ? html` class="differs"` : ''}><th scope="row">${name}</th><td>${then}</td><td>${now}</td></tr>`;
-  };
-  const hasQueries = before?.triggers || after?.triggers;
-  return html`${why}
-<table class="narrow"><thead><tr><th scope="col">Run by the registry</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>
-${row('Checks', ({ totals }) => countsOf(totals))}
-${row('Validity', ({ validity }) => validityOf(validity))}
-${row('Tokens in the catalog', ({ tokens }) => (tokens.l1 === null ? '' : formatNumber(tokens.l1)))}
-${row('Tokens when read', ({ tokens }) => formatNumber(tokens.l2))}
-${hasQueries ? [row('Precision', ({ triggers }) => share(triggers?.precision)), row('Recall', ({ triggers }) => share(triggers?.recall))] : ''}
-</tbody></table>
-${after ? failures(after) : ''}
-${changes.length === 0 ? '' : html`<p>Queries that find another skill than before:</p><ul>${changes.map(({ query, shouldTrigger, before: then, after: now }) => html`<li>“${query}”, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} → ${now ?? 'nothing'}</li>`)}</ul>`}`;
+  const notes = html`${isWarning ? note(others, 'warn') : others}${notRun && html`<p class="quiet">Not run: ${notRun}</p>`}`;
+  if (!after) return notes;
+  const ran = Object.entries(ROWS).flatMap(([name, of]) => {
+    const [then, now] = [before ? of(before) : '', of(after)];
+    return then === now || now === '' ? [] : [`${name} ${then === '' ? '' : `${then} → `}${now}`];
+  });
+  const failed = failures(after);
+  const summary = `Run by the registry: ${ran.length === 0 ? 'nothing differs' : ran.join(', ')}`;
+  if (failed === '' && changes.length === 0) return html`${notes}<p>${summary}</p>`;
+  return html`${notes}<details${failed === '' ? '' : html` open`}><summary>${summary}</summary>
+${failed}
+${changes.length === 0 ? '' : html`<p>Queries that find another skill than before:</p><ul>${changes.map(({ query, shouldTrigger, before: then, after: now }) => html`<li>“${query}”, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} → ${now ?? 'nothing'}</li>`)}</ul>`}
+</details>`;
 }
 
 export function resultPart(result: EvaluationResult): Html {
@@ -48,6 +43,16 @@ export function claimsPart(claims: SkillEvidence['claims']): Html | '' {
 // --- internal ---
 
 const MAX_LISTED = 20;
+
+/** Empty where nothing was measured. */
+const ROWS: Readonly<Record<string, (of: EvaluationResult) => string>> = {
+  checks: ({ totals }) => countsOf(totals),
+  validity: ({ validity }) => validityOf(validity),
+  'tokens in the catalog': ({ tokens }) => (tokens.l1 === null ? '' : formatNumber(tokens.l1)),
+  'tokens when read': ({ tokens }) => formatNumber(tokens.l2),
+  precision: ({ triggers }) => (triggers ? share(triggers.precision) : ''),
+  recall: ({ triggers }) => (triggers ? share(triggers.recall) : ''),
+};
 
 function validityOf({ errors }: EvaluationResult['validity']): string {
   return errors.length === 0 ? 'valid' : plural(errors.length, 'error');

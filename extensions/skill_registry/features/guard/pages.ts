@@ -67,7 +67,7 @@ function heldItem({ skillId, qualifiedId, heldBecause, findings: found }: SkillT
   return html`<li class="card">
 <p class="line"><a class="title" href="${address('skills', qualifiedId)}">${skillId}</a> ${levelTag('block')}</p>
 <p>${heldBecause}</p>
-<p class="quiet">${plural(countOf(found, 'block'), 'finding')} of level block; no agent is given it</p>
+<p class="quiet">No agent is given it; ${plural(countOf(found, 'block'), 'finding')}</p>
 </li>`;
 }
 

@@ -7,7 +7,7 @@ import { countOf } from './waiting.ts';
 export function findings(found: readonly Finding[]): Html {
   const items = found.map(
     ({ rule, level, file, line, message, excerpt }) => html`<li>
-${levelTag(level)} <b>${message}</b> <span class="quiet">${rule} in <code>${file}${line === undefined ? '' : `:${line}`}</code></span>
+${levelTag(level)} <b>${message}</b> <span class="quiet">${file}${line === undefined ? '' : `, line ${line}`} <code>${rule}</code></span>
 ${excerpt === '' ? '' : html`<pre class="excerpt">${excerpt}</pre>`}
 </li>`,
   );

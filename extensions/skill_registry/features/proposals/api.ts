@@ -12,11 +12,17 @@ declare module '../../core/api.ts' {
   interface SkillRegistryAdmin {
     /**
      * Riskiest first: by the number of `block` findings, then `warn`; then by kind (deletion, new skill, change), then
-     * oldest first. Inspects the held skills. @throws as `Proposals.list`.
+     * oldest first. Those of one skill stand together, stale ones come last. Inspects the held skills.
+     * @throws as `Proposals.list`.
      */
     waiting(): Promise<WaitingForPerson>;
     /** How many proposals `waiting` lists, in about 1 ms. 0 also for an unreadable history: `waiting` says why. */
     waitingProposals(): Promise<number>;
+    /**
+     * For a decision about several at once: `digest` (for `inspected` of `approve`) where a proposal changes the body
+     * of SKILL.md alone and nothing is found in it; else why a person has to look at it alone.
+     */
+    plainChange(proposalId: string): Promise<PlainChange>;
     /** A proposal as a person is shown it, with what other features add. */
     proposalText(proposal: Proposal): Promise<string>;
     /** What other features know of a proposal, for an agent that reviews it. @throws as `Proposals.get`. */
@@ -31,6 +37,8 @@ declare module '../../core/config/config.ts' {
     readonly create_skill: true;
   }
 }
+
+export type PlainChange = { readonly digest: string; readonly alone?: never } | { readonly alone: string };
 
 export interface WaitingForPerson {
   /** Open and stale proposals. */

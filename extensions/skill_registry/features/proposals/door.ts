@@ -92,6 +92,13 @@ function open(core: Core): Opened<ProposalsPart> {
       proposalFacts: core.call.later('admin.proposalFacts(proposalId)', [text], async (id) =>
         Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
       ),
+      plainChange: core.call.later('admin.plainChange(proposalId)', [text], async (id) => {
+        const alone = await run((now) => now.whyAlone(id));
+        if (alone !== null) return { alone };
+        const { blocks, digest, reaches = '' } = await changes.judged.inspectAfter({ proposalId: id });
+        if (digest === null || blocks.length > 0) return { alone: 'an inspection finds something in it' };
+        return reaches === '' ? { digest } : { alone: reaches };
+      }),
       proposalText: core.call.later('admin.proposalText(proposal)', [shownProposal], async (proposal: Proposal) => {
         const added = await Promise.all(shows.map((show) => show(proposal)));
         const ran = added.flatMap((paragraph) => paragraph ?? []);

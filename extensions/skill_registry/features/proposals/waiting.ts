@@ -21,13 +21,24 @@ export async function waitingFor(
   return { proposals: riskiestFirst(waiting), unreadable, held };
 }
 
-/** Adding or removing a whole skill counts more than a change of its words. Of equal ones the oldest comes first. */
+/**
+ * Adding or removing a whole skill counts more than a change of its words. Of equal ones the oldest comes first, and
+ * those of one skill stand together, where the riskiest of them does. What is stale comes last.
+ */
 export function riskiestFirst(proposals: readonly Proposal[]): readonly Proposal[] {
-  return byRisk(proposals, ({ checks, kind, created }) => [
+  const bySkill = new Map<string, Proposal[]>();
+  const sorted = byRisk(proposals, ({ checks, kind, created, state }) => [
+    Number(state !== 'stale'),
     ...countsOf(checks),
     KINDS.indexOf(kind),
     -Date.parse(created),
   ]);
+  for (const one of sorted) {
+    const ofSkill = bySkill.get(one.skillId);
+    if (ofSkill) ofSkill.push(one);
+    else bySkill.set(one.skillId, [one]);
+  }
+  return [...bySkill.values()].flat();
 }
 
 // --- internal ---

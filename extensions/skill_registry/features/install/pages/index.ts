@@ -80,7 +80,7 @@ async function decideSource({ actor, changed, field, param, registry }: ReviewRe
   if (!isKnown) throw invalidArgument(`No skill of this root comes from ${JSON.stringify(source)}.`);
   openTrust().decide({ kind: 'source', path: source, action, ...actor });
   await registry.refresh();
-  changed();
+  await changed();
   return { redirect: '/decisions' };
 }
 

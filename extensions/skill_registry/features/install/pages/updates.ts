@@ -42,7 +42,7 @@ export function updatePages(): Required<Pick<ReviewPages, 'get' | 'post' | 'inbo
         );
         if (refused) return show(request, last, refusal(refused, 'changed'), 409);
         last = { plan, at: new Date().toISOString(), key: randomBytes(12).toString('base64url') };
-        request.changed();
+        await request.changed();
         return { redirect: '/updates' };
       },
       async '/updates/apply'(request) {
@@ -51,7 +51,7 @@ export function updatePages(): Required<Pick<ReviewPages, 'get' | 'post' | 'inbo
           return show(request, last, refusal(shownChanged('What was found'), 'changed'), 409);
         last = undefined;
         const { refused, value: done } = await orRefusal(checked.plan.apply(request.actor));
-        request.changed();
+        await request.changed();
         if (!refused) return show(request, undefined, doneNote(done));
         const { code, details, message } = refused;
         const others = code === 'SKILL_BLOCKED' ? (details.changed as readonly ChangedSkill[]) : [];

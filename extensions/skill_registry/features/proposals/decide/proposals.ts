@@ -37,11 +37,14 @@ import type {
 import { comparePresent, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
+import { whyAlone } from './plain-change.ts';
 import { purge } from './purge.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   /** As an approval would leave them now; undefined when the proposal does not apply. */
   filesAfter(id: string): Promise<FilesAfter | undefined>;
+  /** Why it is no plain change of the body of SKILL.md; null when it is one, by its texts as they are now. */
+  whyAlone(id: string): Promise<string | null>;
   /** The skill that it changes or has changed, even if another one has its id now. */
   skillOf(id: string): Skill | undefined;
   /** Calls the listeners for proposals of other processes since the last call. The first call calls none. */
@@ -130,6 +133,7 @@ export function createProposals(
         return 'stale' in plan ? undefined : filesAfter(context, row, plan);
       }, undefined);
     },
+    whyAlone: (id) => whyAlone(context, rowOf(historyFor(id, writer), id)),
     skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
     edit: (...given) => edit(context, ...given),
     approve: (...given) => approve(context, ...given),

@@ -1,20 +1,24 @@
 import { type CodedError, isCodedError } from 'skill-registry/kernel';
-import { orRefusal, type Page, shownChanged } from '../../../../../lib/forms/index.ts';
+import { invalidArgument, orRefusal, type Page, shownChanged } from '../../../../../lib/forms/index.ts';
 import { address, html } from '../../../../../lib/html/index.ts';
 import { showHidden } from '../../../../../lib/text/index.ts';
 import { note } from '../../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../../core/review.ts';
 import { assertIdTyped } from '../../guard/shown-findings.ts';
 import { shownDigest } from '../../history/pages.ts';
+import { riskiestFirst } from '../waiting.ts';
 import { editorMain } from './editor.ts';
 import { type ActionResult, proposalMain } from './shown-proposal.ts';
 
 export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
   get: {
     async '/proposals/:id'(request) {
-      const { id } = await request.registry.proposals.get(request.id);
+      const { proposals } = request.registry;
+      const { id } = await proposals.get(request.id);
       if (id !== request.id) return { redirect: address('proposals', id) };
-      return show(request, { done: request.query('done') });
+      const done = request.query('done');
+      const isDecision = done !== undefined && DECISIONS.includes(done);
+      return show(request, { done, last: isDecision && (await proposals.get(request.query('last') ?? id)) });
     },
     '/proposals/:id/difference': async ({ id, registry }) => ({
       text: showHidden((await registry.proposals.get(id)).diff),
@@ -27,11 +31,12 @@ export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
       return request.decide(work, (refused) => show(request, { refused }));
     },
     '/proposals/:id/reject'(request) {
-      const { actor, field, id, optional, registry } = request;
-      if (optional('reason') === undefined) return show(request, { reasonMissing: true });
-      const work = registry.proposals.reject(id, { ...actor, version: field('version') });
-      const next = work.then(() => pageOf(id, 'rejected'));
-      return request.decide(next, (refused) => show(request, { refused }));
+      if (request.optional('reason') === undefined) return show(request, { reasonMissing: true });
+      return request.decide(rejectShown(request), (refused) => show(request, { refused }));
+    },
+    /** Somebody has rejected it by mistake, and asks for it as a person. */
+    '/proposals/:id/again'(request) {
+      return request.decide(proposeAgain(request), (refused) => show(request, { refused }));
     },
     '/proposals/:id/purge'(request) {
       const { actor, id, registry } = request;
@@ -45,7 +50,7 @@ export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
       const edit = { content, by: actor.by, version: field('version') };
       const { refused, value: edited } = await orRefusal(registry.proposals.edit(id, edit));
       if (refused) return editor(request, { refused, content });
-      request.changed();
+      await request.changed();
       if (optional('next') !== 'approve') return { redirect: pageOf(id, 'edited') };
       // The person has not seen findings in the new text: approve it only when there are none of level `block`.
       const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
@@ -61,6 +66,8 @@ function pageOf(id: string, done: string): string {
   return `${address('proposals', id)}?done=${done}`;
 }
 
+const DECISIONS: readonly string[] = ['approved', 'merged', 'rejected'];
+
 /** Approves only the shown version with the shown findings. @param shown - `shownDigest`. @returns the next page. */
 async function approveShown(request: ReviewRequest, version: string, shown: string): Promise<string> {
   const { actor, id, registry } = request;
@@ -71,16 +78,42 @@ async function approveShown(request: ReviewRequest, version: string, shown: stri
   // Where it does not apply, `approve` throws the reason.
   if (now.digest !== null && shownDigest(now) !== shown) throw shownChanged('What an inspection finds in this skill');
   assertIdTyped(skillId, now.blocks, request.optional('typed_id'));
+  const goOn = await wayOn(request);
   const { merged } = await proposals.approve(id, { ...actor, version, inspected: now.digest });
   await admin.allowShown(change, now, actor);
-  return pageOf(id, merged ? 'merged' : 'approved');
+  return goOn(merged ? 'merged' : 'approved');
+}
+
+async function rejectShown(request: ReviewRequest): Promise<string> {
+  const { actor, field, id, registry } = request;
+  const goOn = await wayOn(request);
+  await registry.proposals.reject(id, { ...actor, version: field('version') });
+  return goOn('rejected');
+}
+
+/** Call it before the decision. @returns what makes the address of the next page: of the next that waits, if any. */
+async function wayOn({ id, registry }: ReviewRequest): Promise<(done: string) => string> {
+  const ids = riskiestFirst(await registry.proposals.list()).map((one) => one.id);
+  const next = ids[ids.indexOf(id) + 1] ?? ids.find((one) => one !== id);
+  return (done) => (next === undefined ? pageOf(id, done) : `${pageOf(next, done)}&last=${encodeURIComponent(id)}`);
+}
+
+/** A rejected change, asked for again by a person: only persons may. */
+async function proposeAgain({ actor, id, registry }: ReviewRequest): Promise<string> {
+  const { diff, evidence, justification, kind, path, skillId, state } = await registry.proposals.get(id);
+  if (state !== 'rejected' || kind !== 'update')
+    throw invalidArgument('Only a rejected change of a file is proposed again.');
+  const why = `Proposed again: ${id} was rejected by mistake.\n\n${justification}`.slice(0, 10_000);
+  const given = { skillId, path, diff, justification: why, author: actor.by };
+  const again = await registry.proposals.propose({ ...given, ...(evidence === null ? {} : { evidence }) });
+  return pageOf(again.proposalId, 'again');
 }
 
 async function show(request: ReviewRequest, answer: ActionResult): Promise<Page> {
   const proposal = await request.registry.proposals.get(request.id);
   const main = await proposalMain(request, proposal, answer);
   const status = answer.refused ? 409 : answer.reasonMissing ? 400 : 200;
-  return { title: `${proposal.skillId}, ${proposal.state}`, at: '/', main, status };
+  return { title: `${proposal.skillId}, ${proposal.state}`, at: '/proposals', main, status };
 }
 
 async function editor(
@@ -100,5 +133,5 @@ ${content === undefined ? '' : html`<h2>What you wrote</h2><pre class="wrapped">
 <p><a href="${address('proposals', proposal.id)}">Back to the proposal</a></p>`
     : editorMain(request, proposal, proposed, { refused, content });
   const status = refused || isCodedError(proposed) ? 409 : 200;
-  return { title: `Edit ${proposal.skillId}`, at: '/', main, status };
+  return { title: `Edit ${proposal.skillId}`, at: '/proposals', main, status };
 }

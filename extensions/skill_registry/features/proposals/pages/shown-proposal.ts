@@ -1,23 +1,38 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { hiddenField, refusal } from '../../../../../lib/forms/index.ts';
-import { address, formatTime, type Html, html, verbatim } from '../../../../../lib/html/index.ts';
-import { differenceView, levelTag, note, type Remark, tag } from '../../../../../lib/widgets/index.ts';
+import { address, formatTime, type Html, html, type Piece, plural, verbatim } from '../../../../../lib/html/index.ts';
+import {
+  differenceView,
+  factList,
+  levelTag,
+  note,
+  parseDifference,
+  type Remark,
+  type ShownDifference,
+  tag,
+} from '../../../../../lib/widgets/index.ts';
 import type { ReviewRequest } from '../../../core/review.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
-import { attackNote, idField } from '../../guard/shown-findings.ts';
+import { isScript } from '../../guard/inspect/inspect-skill.ts';
+import { idField } from '../../guard/shown-findings.ts';
+import { countOf } from '../../guard/waiting.ts';
 import { shownDigest } from '../../history/pages.ts';
 import type { InspectedChange } from '../../history/types.ts';
+import type { Check } from '../checks/checks.ts';
 import type { Proposal } from '../propose/types.ts';
+import { riskiestFirst } from '../waiting.ts';
 
 export interface ActionResult {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
+  /** The proposal that was decided last. */
+  readonly last?: Proposal | false;
   readonly refused?: CodedError;
   /** The person gave no reason for a rejection. */
   readonly reasonMissing?: true;
 }
 
-export const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
+const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
   open: '',
   stale: 'warn',
   approved: 'done',
@@ -28,51 +43,105 @@ export function titleOf({ kind, skillId, path }: Proposal): string {
   return { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
 }
 
+/** Without the names of the file: the title has it. */
+export function differenceOf({ diff }: Proposal): ShownDifference {
+  const read = parseDifference(diff);
+  return { ...read, rows: read.rows.filter(({ kind }) => kind !== 'file') };
+}
+
+/** State, size, and what a person looks at first. */
+export function tagsOf({ checks, diff, path, state }: Proposal): readonly Piece[] {
+  const count = (sign: string): number => diff.slice(diff.indexOf('\n@@')).split(`\n${sign}`).length - 1;
+  const [blocks, warnings] = [countOf(checks, 'block'), countOf(checks, 'warn')];
+  const has = (kind: Check['kind']): boolean => checks.some((check) => check.kind === kind);
+  return [
+    state !== 'open' && tag(state, STATE_COLOURS[state]),
+    diff !== '' && html`<span class="size">+${count('+')} −${count('-')}</span> `,
+    blocks > 0 && tag('looks like an attack', 'block'),
+    warnings > 0 && tag(plural(warnings, 'warning'), 'warn'),
+    has('description') && tag('description', 'warn'),
+    (has('script') || isScript(path, '')) && tag('script', 'warn'),
+  ];
+}
+
 export async function proposalMain(request: ReviewRequest, proposal: Proposal, answer: ActionResult): Promise<Html> {
   const { id, kind, skillId, source, state, author, model, created, diff, purged } = proposal;
   const { registry } = request;
   const inspected = await registry.admin.blockFindingsAfter({ proposalId: id });
-  const { blocks, reaches } = inspected;
   const view = differenceView(request.query('view'), request.path);
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
   const parts = isWaiting ? await request.partsOf('/proposals/:id', kind === 'create' ? undefined : skillId) : [];
-  const ran = isWaiting && html`<h2>Before and after</h2>${parts}`;
-  return html`<h1>${titleOf(proposal)} ${tag(state, STATE_COLOURS[state])}</h1>
-<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${address('skills', skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
-${actionNote(answer)}
+  const read = differenceOf(proposal);
+  const { above, atLines } = foundIn(proposal, inspected, read);
+  const facts = proposal.checks.filter(({ level }) => level === 'info');
+  return html`${actionNote(request, answer)}
+<div class="heading"><h1>${titleOf(proposal)} ${tagsOf(proposal)}</h1>${isWaiting ? await neighbours(request, id) : ''}</div>
 ${decided(proposal)}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : reasons(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${address('skills', skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
-${attackNote('Approving the change', blocks)}
-${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
-${reaches && html`<p>${reaches}</p>`}
-${diff === '' ? '' : [view.heading('Difference'), view.show(diff, address('proposals', id, 'difference'), remarksOf(proposal, blocks))]}
+${isWaiting ? above : ''}
+${kind === 'delete' && isWaiting ? html`<p>Approving moves <a href="${address('skills', skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
+${diff === '' ? '' : [view.heading('Difference'), view.show(read, address('proposals', id, 'difference'), atLines)]}
+${parts}
+<details><summary>About this proposal</summary>
+${factList([
+  ['Proposed by', `${author}${model === null ? '' : ` with ${model}`}`],
+  ['When', html`${formatTime(created)} UTC`],
+  ['Skill', skill ? html`<a href="${address('skills', skillId)}">${skillId}</a>` : skillId],
+  ['Source', source],
+  ['Id', html`<code>${id}</code>`],
+  ['Also seen', facts.length === 0 ? '' : html`<ul>${facts.map(({ text }) => html`<li>${text}</li>`)}</ul>`],
+])}</details>
 ${isWaiting ? decideForms(request, proposal, inspected) : ''}
 ${state === 'rejected' && !purged ? purgeForm(request, id) : ''}`;
 }
 
 // --- internal ---
 
+/** A key of `done` in the address. */
 const DONE: ReadonlyMap<string, string> = new Map([
   ['approved', 'Approved, and in effect.'],
   ['merged', 'Approved, merged with later changes, and in effect.'],
   ['rejected', 'Rejected. Its author is shown the reason.'],
   ['edited', 'Saved. This is the difference with your text; approve it or go on editing.'],
   ['look', 'Saved, and not approved yet: an inspection found something in your text. Look at it first.'],
+  ['again', 'Proposed again, by you.'],
   ['purged', 'Purged. Its texts are deleted from all stored data.'],
 ]);
 
-const IS_OVER: ReadonlySet<string> = new Set(['approved', 'merged', 'rejected', 'purged']);
-
-function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
+function actionNote(request: ReviewRequest, { done, last, refused, reasonMissing }: ActionResult): Html | '' {
   if (refused) return refusal(refused, 'decided');
   if (reasonMissing) return refusal({ message: 'Say why it is rejected: its author is shown the reason.' }, 'decided');
   const text = DONE.get(done ?? '');
-  if (text === undefined) return '';
-  const next = IS_OVER.has(done ?? '') ? html` <a href="/">Back to the inbox</a>` : '';
-  return note(html`<p>${text}${next}</p>`, done === 'look' ? 'warn' : 'done');
+  if (text === undefined || (last && (last.state === 'rejected') !== (done === 'rejected'))) return '';
+  if (!last) return note(html`<p>${text}</p>`, done === 'look' ? 'warn' : 'done');
+  const isHere = last.id === request.id;
+  const title = isHere ? '' : html`<a href="${address('proposals', last.id)}">${titleOf(last)}</a>: `;
+  return html`<div class="note done undo" role="status"><p>${title}${text} ${isHere ? html`<a href="/">Back to the inbox</a>` : ''}</p>
+${undo(request, last)}</div>`;
+}
+
+/** Leads back what was decided last: nothing that came after it is touched. */
+function undo({ form }: ReviewRequest, { id, kind, purged, revision, skillId, state }: Proposal): Html | '' {
+  const button = html`<button class="small">Undo</button>`;
+  const fields = html`${hiddenField('present', String(revision))}${hiddenField('blocks', '')}${button}`;
+  if (state === 'rejected')
+    return kind === 'update' && !purged ? form(`${address('proposals', id)}/again`, button) : '';
+  if (kind === 'create')
+    return html`<a class="button small" href="${address('skills', skillId)}">Look at it, or remove it</a>`;
+  if (kind === 'delete') return form(address('skills', skillId, 'restore'), fields);
+  return revision !== null && revision > 1 ? form(address('skills', skillId, 'rollback', revision - 1), fields) : '';
+}
+
+async function neighbours({ registry }: ReviewRequest, id: string): Promise<Html | ''> {
+  const all = riskiestFirst(await registry.proposals.list());
+  const at = all.findIndex((one) => one.id === id);
+  const to = (one: Proposal | undefined, rel: string, text: string): Html | '' =>
+    one ? html` <a class="button small" rel="${rel}" href="${address('proposals', one.id)}">${text}</a>` : '';
+  return html`<nav class="quiet" aria-label="Proposals"><span data-keys hidden>Keys: j k, a r, Enter.</span> ${at + 1} of ${all.length}${to(all[at - 1], 'prev', 'Previous')}${to(all[at + 1], 'next', 'Next')}</nav>`;
 }
 
 function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
@@ -95,28 +164,56 @@ function conflict({ id, conflict: text, editable }: Proposal): Html | '' {
   );
 }
 
-function reasons({ justification, evidence, recommendations }: Proposal): Html {
-  return html`<h2>Why</h2>
-<p class="said">${justification}</p>
+/** One line, which opens. */
+function reasons({ author, justification, evidence, recommendations }: Proposal): Html {
+  const isCut = justification.length > MAX_WHY || justification.trim().includes('\n');
+  const more = html`${isCut ? html`<p class="said">${justification}</p>` : ''}
 ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
 ${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${formatTime(at)}:</p><p class="said">${reason}</p>`)}`;
+  const why = html`<b>Why</b> <span class="quiet">${author}:</span> ${justification.slice(0, MAX_WHY)}`;
+  if (!isCut && evidence === null && recommendations.length === 0) return html`<p class="why">${why}</p>`;
+  return html`<details class="why"><summary>${why}</summary>${more}</details>`;
 }
 
-function found({ checks }: Proposal): Html {
-  const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
-  const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
-    html`<li>${levelTag(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
-  return html`<h2>What an inspection found</h2>
-${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
-${facts.length === 0 ? '' : html`<details><summary>What else was seen (${facts.length})</summary><ul class="findings">${facts.map(item)}</ul></details>`}`;
-}
+const MAX_WHY = 240;
+/** At its line, an excerpt of a rule says nothing more: it may join words of several lines. */
+const OF_RULES: ReadonlySet<Check['kind']> = new Set(['instructions', 'secrets', 'rules']);
 
-/** For the lines of the diff: findings of level `block`, and checks above `info`. */
-function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): readonly Remark[] {
-  const inFile = blocks.filter(({ file }) => file.toLowerCase() === path.toLowerCase());
-  const found = inFile.flatMap(({ level, message: text, line }) => (line === undefined ? [] : [{ level, text, line }]));
-  const others = checks.flatMap(({ level, text, line }) => (line === undefined ? [] : [{ level, text, line }]));
-  return [...found, ...others].filter(({ level }) => level !== 'info');
+/** Each finding above `info` once: at its line where the difference shows that, else above with the number of all. */
+function foundIn(
+  { checks, path }: Proposal,
+  { blocks, reaches = '' }: InspectedChange,
+  { rows }: ShownDifference,
+): { readonly above: Html; readonly atLines: readonly Remark[] } {
+  const shown = new Set(rows.map(({ next }) => next));
+  const isHere = ({ file }: Finding): boolean => file.toLowerCase() === path.toLowerCase();
+  const others = checks.filter(({ level }) => level !== 'info');
+  const isSaid = ({ level, line, text }: Check): boolean =>
+    blocks.some((one) => isHere(one) && one.level === level && one.line === line && text.startsWith(one.message));
+  const all = [
+    ...blocks.map(({ level, message, file, line }) => ({ level, text: message, line, file })),
+    ...others.flatMap(({ kind, ...one }) =>
+      isSaid({ kind, ...one })
+        ? []
+        : { ...one, text: OF_RULES.has(kind) ? one.text.replace(/: ".*"$/, '') : one.text, line: one.line, file: path },
+    ),
+  ];
+  const isAtLine = ({ file, line }: (typeof all)[number]): boolean =>
+    line !== undefined && shown.has(line) && file.toLowerCase() === path.toLowerCase();
+  const atLines = all.filter(isAtLine).map(({ level, text, line = 0 }) => ({ level, text, line }));
+  const lines = [...new Set(atLines.map(({ line }) => line))].sort((one, other) => one - other);
+  const rest = all.filter((one) => !isAtLine(one));
+  const reached = reaches === '' ? '' : html` New for this skill: ${reaches}.`;
+  if (all.length === 0) return { above: html`<p class="quiet">Nothing was found in it.${reached}</p>`, atLines };
+  const [attacks, warnings] = [countOf(all, 'block'), countOf(all, 'warn')];
+  const found =
+    attacks > 0
+      ? html`<b>This looks like an attack:</b> ${plural(attacks, 'finding')}${warnings > 0 && `, and ${plural(warnings, 'warning')}`}`
+      : plural(warnings, 'warning');
+  const links = lines.map((line, at) => html`${at > 0 ? ', ' : ''}<a href="#line-${line}">line ${line}</a>`);
+  const above = html`<p>${found}${links.length > 0 && html` (${links})`}.${reached}</p>
+${rest.length === 0 ? '' : html`<ul class="findings">${rest.map(({ level, text, line, file }) => html`<li tabindex="-1" data-finding>${levelTag(level)} ${text}${line === undefined ? '' : html` <span class="quiet">${file}, line ${line}</span>`}</li>`)}</ul>`}`;
+  return { above: note(above, attacks > 0 ? 'block' : 'warn'), atLines };
 }
 
 /** With a finding of level `block`, rejecting comes first and has the coloured button; approving needs the typed id. */
@@ -124,52 +221,52 @@ function decideForms(request: ReviewRequest, proposal: Proposal, inspected: Insp
   const isAttack = inspected.blocks.length > 0;
   const approve = html`<div>${approvePart(request, proposal, inspected)}</div>`;
   const reject = html`<div>${rejectForm(request, proposal, isAttack)}</div>`;
-  return html`<h2 id="decide">Decide</h2>
-<div class="decide">
+  return html`<section class="decide" aria-label="Decide">
 ${isAttack ? [reject, approve] : [approve, reject]}
-</div>`;
+</section>`;
 }
 
 function approvePart(
   request: ReviewRequest,
-  { id, kind, state, version, editable, skillId }: Proposal,
+  { id, state, version, editable, skillId }: Proposal,
   inspected: InspectedChange,
 ): Html {
   const isAttack = inspected.blocks.length > 0;
-  const edit = editable ? html`<a class="button" href="${address('proposals', id, 'edit')}">Edit and approve</a>` : '';
+  const edit = editable ? html`<a class="button" href="${address('proposals', id, 'edit')}">Edit</a>` : '';
   if (state !== 'open' && !editable) return html`<p>It cannot be approved.</p>`;
-  if (state !== 'open') return html`<p>It cannot be approved as it is.</p><div class="actions">${edit}</div>`;
-  return request.form(
+  if (state !== 'open') return html`<div class="actions">It cannot be approved as it is. ${edit}</div>`;
+  const form = request.form(
     address('proposals', id, 'approve'),
     html`${hiddenField('version', version)}${hiddenField('blocks', shownDigest(inspected))}
-${kind === 'delete' ? html`<p>Approving moves <a href="${address('skills', skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
 ${isAttack ? idField('To approve it', skillId) : ''}
-<label for="note">A note (optional)</label>
-<input id="note" name="reason" maxlength="2000" autocomplete="off" value="${typed(request, 'approve')}">
-<div class="actions">${isAttack ? html`<button>Approve, and allow what was found</button>` : html`<button class="main">Approve</button>`}
+<div class="actions"><label class="unseen" for="note">A note (optional)</label>
+<input id="note" name="reason" maxlength="2000" autocomplete="off" placeholder="A note (optional)" value="${typed(request, 'approve')}">
+<button${isAttack ? html`>Approve, and allow what was found` : html` data-key="a" class="main">Approve`}</button>
 ${edit}</div>`,
   );
+  if (!isAttack) return form;
+  const isOpen = request.path.endsWith('/approve');
+  return html`<details${isOpen ? html` open` : ''}><summary data-key="a">Approve it all the same</summary>${form}</details>`;
 }
 
 function rejectForm(request: ReviewRequest, { id, version }: Proposal, isMain: boolean): Html {
   return request.form(
     address('proposals', id, 'reject'),
     html`${hiddenField('version', version)}
-<label for="reason">Why it is rejected</label>
-<textarea id="reason" name="reason" rows="3" required maxlength="2000">
-${typed(request, 'reject')}</textarea>
-<div class="actions"><button${isMain ? html` class="main"` : ''}>Reject</button></div>`,
+<div class="actions"><label class="unseen" for="reason">Why it is rejected</label>
+<input id="reason" name="reason" required maxlength="2000" autocomplete="off" placeholder="Why it is rejected" value="${typed(request, 'reject', isMain ? 'It looks like an attack.' : '')}">
+<button data-key="r"${isMain ? html` class="main"` : ''}>Reject</button></div>`,
   );
 }
 
 /** What a person wrote, when that was refused. */
-function typed({ optional, path }: ReviewRequest, form: 'approve' | 'reject'): Html {
-  return verbatim(path.endsWith(`/${form}`) ? (optional('reason') ?? '') : '');
+function typed({ optional, path }: ReviewRequest, form: 'approve' | 'reject', otherwise = ''): Html {
+  return verbatim(path.endsWith(`/${form}`) ? (optional('reason') ?? '') : otherwise);
 }
 
-function purgeForm(request: ReviewRequest, id: string): Html {
+function purgeForm({ form }: ReviewRequest, id: string): Html {
   return html`<details><summary>Purge its texts</summary>
 <p>Deletes its difference, its reasons and its report from all stored data. Who rejected it, and when, is kept. This cannot be undone.</p>
-${request.form(address('proposals', id, 'purge'), html`<button>Purge</button>`)}
+${form(address('proposals', id, 'purge'), html`<button>Purge</button>`)}
 </details>`;
 }
