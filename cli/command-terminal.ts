@@ -46,7 +46,7 @@ async function openRegistry(
     checksArguments,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
     getSecret: createSecrets(root, terminal.environment, trusted),
-    onProgress: terminal.say,
+    onProgress: terminal.howFar,
   };
   const registry = await terminal.during('Reading skills', createSkillRegistry(given));
   terminal.atEnd(() => registry.close());

@@ -20,7 +20,7 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   const state = await turnOf(options, opened, terminal);
   const isOfTurn = Object.keys(state).length > 0;
   const skills = isOfTurn ? registry.visible(state) : registry.snapshot().skills;
-  const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
+  const counts = await terminal.during('Counting tokens', registry.admin.tokenCounts({ atMost: COUNT_UP_TO }));
   const found = problems();
   const looks = await looksHere(opened.root, registry.snapshot());
   const seen = options.all ? await seenRows(opened, looks, counts, state) : undefined;

@@ -12,7 +12,7 @@ export async function search(
   terminal: Terminal,
 ): Promise<void> {
   const { root, registry, problems } = await terminal.openRegistry(options, { checksArguments: false });
-  await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query));
+  await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query), 'list works meanwhile');
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
   const narrowed = { ...(tag !== undefined && { tag }), ...(source !== undefined && { source }) };

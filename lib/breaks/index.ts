@@ -1,10 +1,25 @@
 const SLICE_MS = 8;
 
+/** @param what - For work that is only a part of what somebody waits for. */
+type HowFar = (done: number, total: number, what?: string) => void;
+let told: HowFar = () => {};
+
+/** Where a person waits for the work of this process. Without an argument nobody does any more. */
+export function hearHowFar(tell: HowFar = () => {}): void {
+  told = tell;
+}
+
+/** In work without breaks; `takeBreak` tells it, too. */
+export const tellHowFar: HowFar = (...howFar) => told(...howFar);
+
 /**
  * Await it between steps of long synchronous work, so that other work can run. All callers share one slice of 8 ms per
  * turn of the event loop. Synchronous reads take a twentieth of the time of asynchronous ones.
+ *
+ * @param howFar - For whoever waits: what is done, of how many, and what it is.
  */
-export async function takeBreak(): Promise<void> {
+export async function takeBreak(...howFar: [] | Parameters<HowFar>): Promise<void> {
+  if (howFar.length !== 0) told(...howFar);
   if (!isTimeForBreak()) return;
   await new Promise<void>((resolve) => waiting.push(resolve));
 }

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { hearHowFar } from '../breaks/index.ts';
 import { invalidArgument } from '../errors/index.ts';
 import { formatTable, printable } from '../text/index.ts';
 
@@ -11,7 +12,7 @@ export interface Streams {
   /** Standard output is a terminal: text is cut to its width, control characters are escaped. */
   readonly terminal: boolean;
   readonly columns: number | undefined;
-  /** Standard error is a terminal: long work is announced there. */
+  /** Standard error is a terminal: it says there how far long work is. */
   readonly progress: boolean;
   /** Undefined when standard input ends. Absent without a terminal. */
   ask?(question: string): Promise<string | undefined>;
@@ -34,8 +35,13 @@ export interface Terminal extends Streams {
   /** Writes one or more lines for people, control characters escaped. */
   say(line: string): void;
   sayProblem(problem: { severity: string; file: string; line?: number | undefined; message: string }): void;
-  /** Announces work that takes more than a second, if standard error is a terminal. */
-  during<T>(what: string, work: Promise<T>): Promise<T>;
+  /**
+   * Says how far work is that takes more than a second: one line, written over, gone at its end. Only if standard error
+   * is a terminal, and never with `--json`. @param meanwhile - What is of use already.
+   */
+  during<T>(what: string, work: Promise<T>, meanwhile?: string): Promise<T>;
+  /** Replaces that line, while there is one. */
+  howFar(line: string): void;
   /** @throws INVALID_ARGUMENT without a terminal and without `--yes`, because nobody would see what is done */
   assertCanAsk(): void;
   /** True with `--yes`. Call `assertCanAsk` first. Says so when nothing was changed. */
@@ -78,11 +84,24 @@ export function exitOf(code: string): ExitStatus {
 
 /** @param ending - Receives the functions to call when the command has ended. */
 export function terminalOf(streams: Streams, { json, yes }: Options, ending: (() => Promise<void>)[]): Terminal {
-  const { ask, err, progress } = streams;
+  const { ask } = streams;
   const width = streams.terminal ? streams.columns : undefined;
-  const say = (line: string): void => err(`${printable(line)}\n`);
+  // A line that is folded cannot be written over.
+  const room = (streams.columns ?? 80) - 1;
+  let isShown = false;
+  let line = (): string => '';
+  const clear = (): void => {
+    if (isShown) streams.err(CLEAR_LINE);
+    isShown = false;
+  };
+  const err = (text: string): void => {
+    clear();
+    streams.err(text);
+  };
+  const say = (text: string): void => err(`${printable(text)}\n`);
   return {
     ...streams,
+    err,
     width,
     print(value, text) {
       if (json) return streams.out(`${JSON.stringify(value, null, 2)}\n`);
@@ -93,12 +112,32 @@ export function terminalOf(streams: Streams, { json, yes }: Options, ending: (()
     write: (text) => streams.out(streams.terminal ? printable(text) : text),
     say,
     sayProblem: ({ severity, file, line, message }) => say(`${severity}: ${file}${line ? `:${line}` : ''}: ${message}`),
-    async during(what, work) {
-      const timer = progress ? setTimeout(() => err(`${what} ...\n`), SILENT_MS) : undefined;
+    howFar: (now) => {
+      line = () => now;
+    },
+    async during(what, work, meanwhile) {
+      if (!streams.progress || json) return work;
+      const more = meanwhile === undefined ? '' : ` (${meanwhile})`;
+      line = () => `${what} ...${more}`;
+      let next = performance.now() + EVERY_MS;
+      const show = (): void => {
+        clear();
+        streams.err(printable(line()).slice(0, room));
+        isShown = true;
+        next = performance.now() + EVERY_MS;
+      };
+      hearHowFar((done, total, part = what) => {
+        line = () => `${part}: ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}${more}`;
+        // Work without breaks stops the timer.
+        if (performance.now() > next) show();
+      });
+      const timer = setInterval(show, EVERY_MS);
       try {
         return await work;
       } finally {
-        clearTimeout(timer);
+        clearInterval(timer);
+        hearHowFar();
+        clear();
       }
     },
     assertCanAsk() {
@@ -166,4 +205,5 @@ export function minuteOf(time: string): string {
 
 // --- internal ---
 
-const SILENT_MS = 1_000;
+const EVERY_MS = 1_000;
+const CLEAR_LINE = '\r\x1b[K';

@@ -195,8 +195,8 @@ export class Searcher {
       return this.#missing(index, skills);
     });
     let batch = createBatch();
-    for (const skill of missing) {
-      await takeBreak();
+    for (const [done, skill] of missing.entries()) {
+      await takeBreak(done, missing.length);
       if (this.#isClosed) return;
       this.#addTo(batch, skill);
       if (batch.characters() >= BATCH_CHARACTERS) batch = this.#guarded.use((index) => written(index, batch));

@@ -107,8 +107,8 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
         const { l1, l2 } = countsOf(skill);
         return l1 === null || (bodies && l2 === null && !skill.remote);
       });
-      for (const skill of missing.length <= atMost ? missing : []) {
-        await takeBreak();
+      for (const [done, skill] of (missing.length <= atMost ? missing : []).entries()) {
+        await takeBreak(done, missing.length);
         await countLine(skill);
         if (bodies) await countBody(skill);
       }

@@ -112,10 +112,10 @@ export class HeldSkills {
     const whole = unknown.filter(isWhole);
     const lines = unknown.filter((skill) => !isWhole(skill));
     whole.push(...(await this.#lines.judge(lines)));
-    for (const skill of whole) {
+    for (const [done, skill] of whole.entries()) {
       // What cannot be judged stays held, and hinders no other skill.
       await this.judge(skill).catch(() => undefined);
-      await takeBreak();
+      await takeBreak(done, whole.length, 'Inspecting skills');
     }
   };
 
@@ -155,8 +155,8 @@ export class HeldSkills {
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
-    for (const skill of skills.toSorted((a, b) => a.bytes - b.bytes)) {
-      await takeBreak();
+    for (const [done, skill] of skills.toSorted((a, b) => a.bytes - b.bytes).entries()) {
+      await takeBreak(done, skills.length);
       if (signal.aborted) return false;
       const content = `${pathOf(skill)}\0${skill.digest}`;
       if (this.#checked.has(content)) {

@@ -1,3 +1,4 @@
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { textsShown } from './texts-shown.ts';
 
@@ -10,7 +11,8 @@ export class JudgedLines {
   async judge(skills: readonly Skill[]): Promise<readonly Skill[]> {
     const whole: Skill[] = [];
     let [group, characters]: [Line[], number] = [[], 0];
-    for (const skill of skills) {
+    for (const [done, skill] of skills.entries()) {
+      await takeBreak(done, skills.length, 'Inspecting descriptions');
       const { file, dir, realFile, source, qualifiedId, digest, pack, ...shown } = skill;
       const text = textsShown(shown)?.join('\n');
       if (text === undefined) {

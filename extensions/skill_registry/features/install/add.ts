@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { unlessCoded } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
@@ -49,6 +50,7 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
     const broken: string[] = [];
     for (const skill of await readOriginSkills(opened, located)) {
       const { location, files, skillFile } = skill;
+      await takeBreak(planned.length, located.length, 'Inspecting what came');
       if (isValid(files, location, options.all)) {
         const lock = { name: lockName(skill), entry: lockEntryOf(opened, skill, root), before: undefined };
         const write = { location, kind: 'installed', origin: shown, lock } as const;

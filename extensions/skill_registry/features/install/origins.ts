@@ -44,7 +44,7 @@ export async function verify(context: ChangeContext): Promise<readonly LockedSki
   for (const [name, reason] of broken)
     verified.push({ id: slugOf(name), name, source: 'unknown', state: 'broken', weak: false, changed: [], reason });
   for (const [name, entry] of skills) {
-    await takeBreak();
+    await takeBreak(verified.length, skills.size);
     verified.push(verifyOne(installed, name, entry));
   }
   return verified.sort((a, b) => (a.name < b.name ? -1 : 1));

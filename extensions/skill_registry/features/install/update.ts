@@ -1,3 +1,4 @@
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { mergeTexts, unifiedDiff } from '../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
@@ -32,8 +33,10 @@ export async function planUpdate(context: InstallContext, ids: readonly string[]
   const prepared: Prepared[] = [];
   const installed = await findInstalled(context);
   await withOrigins(context, async (open) => {
-    for (const [name, entry] of wanted)
+    for (const [name, entry] of wanted) {
+      await takeBreak(prepared.length, wanted.length);
       prepared.push(await prepareOne(context, name, entry, installed.find(name, entry), open));
+    }
   });
   const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
   const failed = unusable.map(([name, reason]) => ({

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { tellHowFar } from '../../../../lib/breaks/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
 import type { InspectedSkill } from '../guard/inspect-files.ts';
@@ -91,7 +92,10 @@ export async function writeSkills(
     for (const skill of skills) assertAsPlanned(skill, locked);
     const done: ChangedSkill[] = [];
     try {
-      for (const one of planned) done.push(writeSkill(context, one, actor));
+      for (const one of planned) {
+        tellHowFar(done.length, planned.length);
+        done.push(writeSkill(context, one, actor));
+      }
     } catch (error) {
       for (const skill of skills.slice(0, done.length).reverse()) takeOut(context, skill, locked, actor);
       throw error;

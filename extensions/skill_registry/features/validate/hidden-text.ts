@@ -15,11 +15,11 @@ export async function hiddenTextOf(
   const skills = new Map([...byQualifiedId.values()].map((skill) => [skill.realFile ?? skill.qualifiedId, skill]));
   const folders = hiddenInNames([...skills.values()].flatMap(({ dir }) => dir ?? []));
   const problems = folders.map(({ path, message }) => problemIn(path, message));
-  for (const skill of skills.values()) {
+  for (const [done, skill] of [...skills.values()].entries()) {
     const paths = reading.resources(skill.qualifiedId).map(({ path }) => path);
     problems.push(...hiddenInNames(paths).map((finding) => problemOf(skill, finding)));
     for (const path of skill.remote ? [] : [undefined, ...paths]) {
-      await takeBreak();
+      await takeBreak(done, skills.size);
       const options = { countsAsLoad: false, ...(path === undefined ? {} : { path }) };
       // Models cannot read a file that was removed or is too large either.
       const bytes = await reading.readBytes(skill.qualifiedId, options).catch(() => new Uint8Array());

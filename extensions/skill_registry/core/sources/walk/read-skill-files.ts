@@ -56,7 +56,8 @@ export class SkillFileReader {
     let count = 0;
     for (const found of files) {
       const { file, skill } = this.read(found, maxBytes);
-      if (count++ % FILES_A_STEP === 0 || file.bytes > LARGE_FILE) await takeBreak();
+      if (count++ % FILES_A_STEP === 0 || file.bytes > LARGE_FILE)
+        await takeBreak(count, files.length, 'Reading skills');
       if (file.problems.length > 0) problems.push(...file.problems);
       if (skill) skills.push(skill);
       else if (file.header) {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import wrapAnsi from 'wrap-ansi';
+import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
 import { printable, toWireDeep } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
@@ -56,6 +57,7 @@ async function evaluateAll({ admin, snapshot }: SkillRegistry, folder: string | 
   for (const { id, qualifiedId, remote } of snapshot().skills) {
     // Remote skills have no files here.
     if (remote) continue;
+    await takeBreak(results.length, snapshot().skills.length);
     try {
       const own = folder !== undefined && names.includes(id) ? { outputs: join(folder, id) } : {};
       results.push(await admin.evaluate(qualifiedId, own));

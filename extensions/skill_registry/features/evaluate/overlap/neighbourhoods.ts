@@ -70,7 +70,7 @@ async function neighbours(vectors: readonly Vector[]): Promise<readonly Readonly
   const most = Math.max(MIN_SHARED, vectors.length * MAX_SHARE);
   const near: ReadonlyMap<number, number>[] = [];
   for (const [at, vector] of vectors.entries()) {
-    await takeBreak();
+    await takeBreak(at, vectors.length);
     const likeness = new Map<number, number>();
     for (const [term, weight] of vector) {
       const others = skillsByTerm.get(term) ?? [];

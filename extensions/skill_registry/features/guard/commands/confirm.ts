@@ -37,5 +37,8 @@ export async function inspectChanged(
 ): Promise<void> {
   // Remote skills have no folder, and inspecting them would fetch them.
   const here = [...snapshot().byQualifiedId.values()].filter((skill) => skill.dir !== null && isMeant(skill));
-  for (const { id, qualifiedId } of here) sayHeld(id, (await admin.trustOf(qualifiedId)).heldBecause, terminal);
+  for (const { id, qualifiedId } of here) {
+    const looking = terminal.during(`Inspecting ${id}`, admin.trustOf(qualifiedId));
+    sayHeld(id, (await looking).heldBecause, terminal);
+  }
 }

@@ -2,7 +2,7 @@ import { printable } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal, DoctorPart, OpenRegistry } from '../../../core/command-line.ts';
 
 export async function verdicts({ registry }: OpenRegistry, terminal: CommandTerminal): Promise<DoctorPart> {
-  await terminal.during('Inspecting skills', registry.admin.inspectSkills());
+  await terminal.during('Inspecting skills', registry.admin.inspectSkills(), 'list, search and show work meanwhile');
   const inspected = await inspectAll(registry);
   const lines = inspected.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
     const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;

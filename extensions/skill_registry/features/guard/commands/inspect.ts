@@ -26,7 +26,8 @@ export async function inspect(
     const folder = folderOf(what, terminal);
     if (folder === undefined) opened ??= await terminal.openRegistry(options);
     const inspecting = folder === undefined ? inspectId(opened as OpenRegistry, what) : inspectFolder(folder);
-    results.push({ what, folder, ...(await terminal.during(`Inspecting ${printable(what)}`, inspecting)) });
+    const howFar = typed.length > 1 ? `, ${results.length + 1} of ${typed.length}` : '';
+    results.push({ what, folder, ...(await terminal.during(`Inspecting ${what}${howFar}`, inspecting)) });
   }
   if (options.format) {
     const found = results.map(({ what, folder, findings }) => ({

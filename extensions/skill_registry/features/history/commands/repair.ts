@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { actorOf, EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
 import { unifiedDiff } from '../../../../../lib/diff/index.ts';
 import type { CommandTerminal, DoctorPart, OpenRegistry } from '../../../core/command-line.ts';
@@ -65,7 +66,9 @@ interface PlannedRepair extends Repair {
 /** Only for skills in writable sources. */
 async function repairsOf({ admin, snapshot }: OpenRegistry['registry']): Promise<readonly PlannedRepair[]> {
   const planned = new Map<string, PlannedRepair>();
-  for (const skill of snapshot().byQualifiedId.values()) {
+  const all = [...snapshot().byQualifiedId.values()];
+  for (const [done, skill] of all.entries()) {
+    await takeBreak(done, all.length);
     const { dir, realFile, qualifiedId } = skill;
     const file = basename(skill.file);
     // Several sources may have the same folder.

@@ -56,7 +56,7 @@ export async function remove(id: string, options: Options, terminal: CommandTerm
 
 export async function verify(options: Options, terminal: CommandTerminal): Promise<ExitStatus> {
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
-  const skills = await registry.origin.verify();
+  const skills = await terminal.during('Comparing with skills-lock.json', registry.origin.verify());
   const wrong = skills.filter(({ state }) => state !== 'same');
   const rows = skills.map(({ name, state, weak, source, changed, reason }) => [
     name,

@@ -35,8 +35,8 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
   const chosen = ids ? namedSkills(snapshot, ids) : snapshot.skills.filter(({ source }) => owned.has(source));
   const artifacts: Artifact[] = [];
   const refused: NotPublished[] = [];
-  for (const skill of [...chosen].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    await takeBreak();
+  for (const [done, skill] of [...chosen].sort((a, b) => (a.id < b.id ? -1 : 1)).entries()) {
+    await takeBreak(done, chosen.length);
     const made = await prepare(context, skill);
     if (typeof made === 'string') refused.push({ skillId: skill.id, reason: made });
     else artifacts.push(made);

@@ -2,6 +2,7 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { packageVersion } from '../../../../../kernel/host.ts';
+import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
@@ -44,7 +45,7 @@ export async function validate(
   // Two given folders may contain the same skill.
   const isNew = (path: string): boolean => seen.size < seen.add(resolve(cwd, path)).size;
   const paths = found.flatMap((one) => one.paths).filter((path) => !isSearched || isNew(path));
-  const checks = await checkAll(paths, options, terminal);
+  const checks = await terminal.during('Checking skills', checkAll(paths, options, terminal));
   const totals = totalsOf(checks);
   const isLong = terminal.terminal && checks.length > MANY;
   const unsearched = found.flatMap(({ problems }) => problems);
@@ -177,6 +178,7 @@ async function checkAll(
   const checkers = terminal.features.flatMap(({ checkFile }) => checkFile ?? []);
   const checks: CheckedPath[] = [];
   for (const path of paths) {
+    await takeBreak(checks.length, paths.length);
     const isFile = statsOf(resolve(terminal.cwd, path))?.isFile();
     const checkFile = isFile ? checkers.find(({ isMeant }) => isMeant(path))?.check : undefined;
     const check = (await checkFile?.(path, rules)) ?? checkSkill(path, rules);
