@@ -16,7 +16,7 @@ export type Run = (action: (...given: never[]) => unknown, given: readonly unkno
 
 export function createProgram(streams: Streams, run: Run, given: readonly FeatureCommands[]): Command {
   const program = new Command('skill-registry')
-    .description('Finds SKILL.md skills, shows what agents see of them, and runs the agent kernel they serve.')
+    .description('All SKILL.md skills of all your agents: what each costs, and which look like an attack.')
     .version(packageVersion())
     .configureOutput({
       writeOut: streams.out,

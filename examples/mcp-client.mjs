@@ -13,7 +13,7 @@ for (const entry of (await skills.list()).skills) {
   const files = entry.resources === 'dynamic' ? [] : entry.resources;
   // Throws when a file is not the one the entry promises.
   for (const { uri } of files) await skills.read(entry, uri);
-  console.log(`${entry.uri}: ${files.length} file(s), all verified`);
+  console.log(`${entry.uri}: ${files.length} files, all verified`);
 }
 
 const { prompts } = await client.listPrompts();

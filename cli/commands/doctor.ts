@@ -15,7 +15,7 @@ import {
   unapprovedRootProblem,
 } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, firstLines, type Options } from '../../lib/command-line/index.ts';
-import { countedWords, formatTable, forTerminal, printable, showName } from '../../lib/text/index.ts';
+import { countedWords, formatTable, forTerminal, plural, printable, showName } from '../../lib/text/index.ts';
 import { NO_GUARD } from './list.ts';
 
 export async function doctor(options: Options & { readonly all?: boolean }, terminal: Terminal): Promise<ExitStatus> {
@@ -119,29 +119,29 @@ function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillR
   const { skills, held, hidden_by_id: taken, copies, extensions, agents, model, context, left_out: leftOut } = report;
   const { format, budget_tokens, enforcement } = config.catalog;
   const more = taken > 0 ? `; ${taken} more, whose id another skill has` : '';
-  const equal = copies > 0 ? `; ${copies} equal one(s) in other folders` : '';
+  const equal = copies > 0 ? `; ${copies} equal in other folders` : '';
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const heldNames = report.held_extensions;
   const lines = [
-    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${more}${equal}`,
-    `${extensions.length} extension(s): ${states}`,
-    `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
+    `${plural(skills, 'skill')}${held > 0 ? `, ${held} held` : ''}${more}${equal}`,
+    `${plural(extensions.length, 'extension')}: ${states}`,
+    `${plural(agents.length, 'agent')}: ${agents.map(({ id }) => id).join(', ') || 'none'}`,
     model.base_url && models.length > 0
       ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
       : 'Model: none is set (MODEL_BASE_URL, MODEL_NAME), so agents cannot answer; everything else works',
     heldNames.length > 0 &&
-      `${heldNames.length} extension(s) held: ${heldNames.join(', ')}; skill-registry approvals show extensions/<name> tells what agents wrote`,
+      `${plural(heldNames.length, 'extension')} held: ${heldNames.join(', ')}; skill-registry approvals show extensions/<name> tells what agents wrote`,
     ...parts.map(({ total = false }) => total),
     `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
     leftOut.files > 0 &&
-      `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
+      `Never handed out: ${plural(leftOut.files, 'path')} in ${plural(leftOut.skills, 'skill')} (.env, .git, keys, data/)`,
     '',
     'Sources:',
     ...report.sources.flatMap(({ id, location, skills: count }) =>
       count > 0 || !isAbsolute(location) || existsSync(location)
-        ? [`  ${id}: ${count} skill(s) in ${showName(location)}`]
+        ? [`  ${id}: ${plural(count, 'skill')} in ${showName(location)}`]
         : [],
     ),
     '',
@@ -152,7 +152,7 @@ function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillR
 
 function problemTotals({ problems }: Report, parts: readonly DoctorPart[]): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const count = `${problems.length} (${errors} error(s), ${problems.length - errors} warning(s))`;
+  const count = `${problems.length} (${plural(errors, 'error')}, ${plural(problems.length - errors, 'warning')})`;
   const line = `Problems: ${problems.length === 0 ? 'none' : count}`;
   const remedies = parts.flatMap(({ remedy }) => (remedy === undefined ? [] : [`\n${remedy}`]));
   const groups = groupsOf(problems);

@@ -29,7 +29,7 @@ export async function listExtensions(options: Options, terminal: Terminal): Prom
     id,
     version,
     origin,
-    held ? `${state}; ${held.files} file(s) of ${held.by.join(', ')} wait` : state,
+    held ? `${state}; files of ${held.by.join(', ')} wait (${held.files})` : state,
   ]);
   terminal.print({ extensions, problems }, () => terminal.table(['EXTENSION', 'VERSION', 'FROM', 'STATE'], rows));
   for (const problem of problems) terminal.sayProblem(problem);

@@ -6,7 +6,7 @@ import type { AgentView, TokenCounts } from '../../extensions/skill_registry/hos
 import { hiddenOfPerson, looksHere, ownerFile } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, type Options } from '../../lib/command-line/index.ts';
-import { estimateTokens, listed as namesOf, printable } from '../../lib/text/index.ts';
+import { estimateTokens, listed as namesOf, plural, printable } from '../../lib/text/index.ts';
 
 /** Above this number of uncounted skills tokens are estimated: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
@@ -26,7 +26,7 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   const seen = options.all ? await seenRows(opened, looks, counts, state) : undefined;
   const rows = seen ?? skills.map((skill) => skillRowOf(skill, looks, counts.get(skill.id)));
   const pending = registry.admin.notInspected();
-  const notYet = pending > 0 ? { pending, message: `${pending} ${NOT_YET}` } : {};
+  const notYet = pending > 0 ? { pending, message: `${plural(pending, 'skill')} ${NOT_YET}` } : {};
   const totals = totalsOf(rows, pending, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !seen && rows.length > MANY;
   if (isShort) terminal.err(`${totals}\n\n`);
@@ -53,7 +53,7 @@ const COUNTS = 'LINE: tokens of what each prompt says of it. BODY: tokens of its
 const INIT_ADDS =
   'skill-registry init makes this folder a root of your own: a config, skills/, and your approval of what is in it.';
 const NOT_YET =
-  'skill(s) are not inspected yet. Agents see their lines; the rest is inspected when it is asked for, and skill-registry doctor inspects all.';
+  'not inspected yet. Agents see their lines; the rest is inspected when it is asked for, and skill-registry doctor inspects all.';
 export const NO_GUARD = 'There is no guard: nothing inspects skills before agents are given them.';
 
 type Turn = Partial<TurnContext>;
@@ -138,13 +138,13 @@ const HOW_TO_SEE_MORE =
   'skill-registry search <words> finds a skill, list --all shows who sees each skill, list | less shows all rows';
 
 function totalsOf(rows: readonly SkillRow[], pending: number, problems: number, snapshot: Snapshot): string {
-  const problemCount = problems > 0 ? `; ${problems} problem(s), see skill-registry doctor` : '';
+  const problemCount = problems > 0 ? `; ${plural(problems, 'problem')}, see skill-registry doctor` : '';
   const reasons = rows.flatMap(({ qualified_id: id }) => snapshot.byQualifiedId.get(id)?.heldBecause ?? []);
   const held = reasons.length > 0 ? `, ${reasons.length} held` : '';
   const inspecting = pending > 0 ? `, ${pending} not inspected yet (skill-registry doctor inspects them)` : '';
   const taken = snapshot.problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another skill has` : '';
-  return `${rows.length} skill(s)${held}${inspecting}${more}${problemCount}`;
+  return `${plural(rows.length, 'skill')}${held}${inspecting}${more}${problemCount}`;
 }
 
 function sourceTable(skills: readonly Skill[]): Table {

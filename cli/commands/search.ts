@@ -2,7 +2,7 @@ import type { Snapshot } from 'skill-registry';
 import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { looksHere } from '../../extensions/skill_registry/host.ts';
 import { invalidArgument, nearestText, type Options } from '../../lib/command-line/index.ts';
-import { didYouMean } from '../../lib/text/index.ts';
+import { didYouMean, plural } from '../../lib/text/index.ts';
 import { printTable, skillRowOf, unseenSkillsText } from './list.ts';
 
 /** Searches what a person may see, hidden skills included. */
@@ -45,7 +45,7 @@ export async function search(
     terminal.say([message + nearestText(nearest ?? []), ...hints].join(' '));
   }
   if (skills.length > 0)
-    terminal.say(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}`);
+    terminal.say(`${plural(total, 'skill')}${total > skills.length ? `, the best ${skills.length} shown` : ''}`);
   // Prints only problems that affect this answer; `list` and `doctor` report the others.
   for (const { severity, code, message } of problems())
     if (code.startsWith('EMBEDDINGS_')) terminal.say(`${severity}: ${message}`);

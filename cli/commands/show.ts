@@ -5,7 +5,7 @@ import {
   type ShowOptions,
   type CommandTerminal as Terminal,
 } from '../../extensions/skill_registry/core/command-line.ts';
-import { hasColour, showName, toWire } from '../../lib/text/index.ts';
+import { hasColour, plural, showName, toWire } from '../../lib/text/index.ts';
 
 export async function show(
   id: string,
@@ -38,7 +38,7 @@ export async function show(
   if (skill.resources.length > 0) terminal.say('Files:');
   for (const { path: file, size } of skill.resources) terminal.say(`  ${showName(file)} (${size} bytes)`);
   const leftOut = skill.resourcesLeftOut ?? 0;
-  if (leftOut > 0) terminal.say(`${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/`);
+  if (leftOut > 0) terminal.say(`Never handed out: ${plural(leftOut, 'more path')} (.env, .git, keys, data/)`);
   for (const line of parts.flatMap((part) => part?.lines ?? [])) terminal.say(line);
   sayHeld(skill, terminal);
   if (listed?.disabledFor === 'everyone')

@@ -20,7 +20,7 @@ import {
   type Options,
 } from '../../lib/command-line/index.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { nearestIds } from '../../lib/text/index.ts';
+import { nearestIds, plural } from '../../lib/text/index.ts';
 import { describeSubject, isDecided, openTrust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { extensionTrust } from './extensions.ts';
@@ -46,7 +46,7 @@ export async function list(options: Options, terminal: Terminal, command: Comman
   terminal.print({ file: trust.file, trouble: reason ?? null, decisions, held: { root, skills }, ...fields }, () =>
     terminal.table(['DECISION', 'WHAT', 'WHEN', 'WHO', 'WHERE', 'WHY'], rows),
   );
-  say(`${decisions.length} decision(s) in ${trust.file}`);
+  say(`${plural(decisions.length, 'decision')} in ${trust.file}`);
   for (const what of root) say(`Without effect until its root is allowed: ${what}`);
   for (const line of subjects.flatMap((one) => one?.lines ?? [])) say(line);
   for (const { qualified_id, held_because } of skills) say(`Held: ${qualified_id}: ${held_because}`);

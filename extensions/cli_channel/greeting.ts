@@ -1,5 +1,5 @@
 import type { ExtensionContext, ExtensionStatus, Problem } from 'skill-registry/kernel';
-import { countedWords, estimateTokens, formatTable, printable, wrapWords } from '../../lib/text/index.ts';
+import { countedWords, estimateTokens, formatTable, plural, printable, wrapWords } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
 /** Uncounted tokens are estimated above this number of skills. */
@@ -36,7 +36,7 @@ export async function greeting(
   const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
   return [
     wrapWords(
-      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${waiting > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
+      `skill-registry: ${plural(skills.length, 'skill')}${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${waiting > 0 ? ` (${waiting} not inspected yet)` : ''}; ${plural(states.length, 'extension')}: ${countedWords(states)}; root ${onOneLine(rootDir)}`,
       width,
     ),
     ...news.map((line) => wrapWords(line, width)),
@@ -74,7 +74,7 @@ function sourceLines(registry: SkillRegistry): string {
   const how = WATCHING[registry.admin.watchMode()](registry.config.watch.interval_seconds);
   const lines = registry
     .snapshot()
-    .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${onOneLine(location)}`);
+    .sources.map(({ id, location, skills }) => `  ${id}: ${plural(skills, 'skill')} in ${onOneLine(location)}`);
   return [`Sources (${how}):`, ...lines].join('\n');
 }
 

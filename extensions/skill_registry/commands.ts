@@ -1,5 +1,5 @@
 import { type Command, isCodedError } from 'skill-registry/kernel';
-import { estimateTokens, formatTable } from '../../lib/text/index.ts';
+import { estimateTokens, formatTable, plural } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { isName } from './core/skill/field-values.ts';
 import type { Skill } from './core/skill/skill.ts';
@@ -21,7 +21,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
       async execute(args) {
         if (args === 'reload') {
           const { skills } = await registry.refresh();
-          return { kind: 'print', text: `Reloaded ${skills.length} skill(s).` };
+          return { kind: 'print', text: `Reloaded ${plural(skills.length, 'skill')}.` };
         }
         const atWidth = args === '' ? await listText(registry) : await foundText(registry, args);
         return { kind: 'print', text: atWidth(LINE), atWidth };
@@ -91,7 +91,7 @@ async function listText(registry: SkillRegistry): Promise<AtWidth> {
     ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
   const problems = registry.problems().length;
-  const wrong = problems > 0 ? [`${problems} problem(s): skill-registry doctor says which`] : [];
+  const wrong = problems > 0 ? [`${plural(problems, 'problem')}: skill-registry doctor says which`] : [];
   const end = [...more, ...wrong, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
   const header = ['SKILL', ...(bySource ? ['SOURCE'] : []), 'TOKENS', 'DESCRIPTION'];
   return (columns) => `${formatTable(header, rows, columns)}\n${end}`;

@@ -63,7 +63,7 @@ async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promis
     throw new Error(`new ${className}() failed: ${describeError(error)}`, { cause: error });
   }
   const missing = LIFECYCLE.filter((member) => !provides<Extension>(object, member));
-  if (missing.length > 0) throw new Error(`${className} lacks the method(s) ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`${className} lacks methods: ${missing.join(', ')}`);
   return object as Extension;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
-import { shellWord } from '../../lib/text/index.ts';
+import { plural, shellWord } from '../../lib/text/index.ts';
 import type { Problem } from '../contract.ts';
 import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
@@ -39,7 +39,9 @@ export function heldOfRoot(rootDir: string): readonly string[] {
   const extensions = foldersOfRoot(join(rootDir, 'extensions'));
   const configs = foldersOf(join(rootDir, 'data')).filter((id) => existsSync(join(rootDir, 'data', id, 'config.yaml')));
   return [
-    ...(extensions.length > 0 ? [`${extensions.length} extension(s): ${extensions.map(nameShown).join(', ')}`] : []),
+    ...(extensions.length > 0
+      ? [`${plural(extensions.length, 'extension')}: ${extensions.map(nameShown).join(', ')}`]
+      : []),
     ...(existsSync(join(rootDir, '.env')) ? ['.env'] : []),
     ...configs.map((id) => `data/${nameShown(id)}/config.yaml`),
   ];
@@ -98,6 +100,6 @@ function otherHalfApproved({ root, name }: HalfApproved): Problem {
 }
 
 function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
-  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry approvals show extensions/${name}; then approve or revoke them.`;
+  const message = `${by.join(', ')} wrote ${plural(files.length, 'file')} of extensions/${name} that nobody has approved: it has no effect yet. See them: skill-registry approvals show extensions/${name}; then approve or revoke them.`;
   return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }

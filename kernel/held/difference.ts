@@ -1,5 +1,5 @@
 import type { createTwoFilesPatch } from 'diff';
-import { printable } from '../../lib/text/index.ts';
+import { plural, printable } from '../../lib/text/index.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
 
 /** All that a person must see: authors, a replaced extension, every changed line. Safe for a terminal. */
@@ -11,7 +11,7 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
   const text = held.files.find(({ path }) => path === 'manifest.yaml')?.after.toString('utf8');
   const id = text === undefined ? undefined : parseManifest(text, '').manifest?.id;
   return [
-    `extensions/${held.name}: ${held.files.length} file(s) written by ${held.by.join(', ')}`,
+    `extensions/${held.name}: ${plural(held.files.length, 'file')} written by ${held.by.join(', ')}`,
     ...(id !== undefined && ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
     ...held.files
       .filter((file) => file.changedSince)

@@ -1,8 +1,8 @@
 import { html as template } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import { formatNumber, showHidden } from '../text/index.ts';
+import { formatNumber, plural, showHidden } from '../text/index.ts';
 
-export { formatNumber };
+export { formatNumber, plural };
 
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
@@ -25,10 +25,6 @@ export function verbatim(text: string): Html {
 /** UTC, to the minute. @param iso - ISO 8601. */
 export function formatTime(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
-}
-
-export function plural(value: number, word: string): string {
-  return `${formatNumber(value)} ${word}${value === 1 ? '' : 's'}`;
 }
 
 /** Each part is one segment: `/skills/tea/history`. */

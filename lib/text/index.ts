@@ -20,6 +20,7 @@ export {
   listed,
   matchesOf,
   needsFolding,
+  plural,
   shorten,
 } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';

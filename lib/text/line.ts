@@ -41,6 +41,11 @@ export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** `1 skill`, `1,200 skills`. */
+export function plural(value: number, word: string): string {
+  return `${formatNumber(value)} ${word}${value === 1 ? '' : 's'}`;
+}
+
 /** Such a text cannot be an id. */
 export function needsFolding(text: string): boolean {
   return foldLine(text) !== text;

@@ -42,11 +42,11 @@ it('finds each of ten broken extensions without running one, in a root that nobo
   expect(problems.map((one: { code: string }) => one.code).sort()).toEqual(BROKEN.map(([, , code]) => code).sort());
   const { status, stdout } = await runCommand(['doctor'], { cwd: root });
   expect(status).toBe(1);
-  expect(stdout).toMatch(/^1 skill\(s\)\n17 extension\(s\): .*7 broken, .*1 skipped/);
+  expect(stdout).toMatch(/^1 skill\n17 extensions: .*7 broken, .*1 skipped/);
   expect(stdout).not.toContain('Nothing is wrong');
   const foreign = await runCommand(['doctor'], { cwd: root, trust: false });
   expect(foreign.stdout).not.toContain('Nothing is wrong');
-  expect(foreign.stdout).toMatch(/ROOT_NOT_APPROVED[\s\S]*10 extension\(s\): a, b, c, d, e, f, g, h, i, j/);
+  expect(foreign.stdout).toMatch(/ROOT_NOT_APPROVED[\s\S]*10 extensions: a, b, c, d, e, f, g, h, i, j/);
   expect(foreign.stdout).toContain('MANIFEST_YAML_INVALID');
 });
 
@@ -95,10 +95,10 @@ it('begins with totals that add up, and prints ten of each code unless --all is 
   const wrong = Array.from({ length: 12 }, (_, n) => [`skills/tea-${n}/SKILL.md`, skillMd({ description: 'Tea.' })]);
   const root = tempFolder({ ...Object.fromEntries(wrong), 'skills/none/SKILL.md': '' });
   const { stdout } = await runCommand(['doctor'], { cwd: root });
-  expect(stdout).toMatch(/^12 skill\(s\)\n/);
-  expect(stdout).toContain('Problems: 14 (1 error(s), 13 warning(s))\n');
+  expect(stdout).toMatch(/^12 skills\n/);
+  expect(stdout).toContain('Problems: 14 (1 error, 13 warnings)\n');
   expect(stdout).toMatch(/ {6}1 {2}error +SKILL_EMPTY\n {5}12 {2}warning +NAME_MISSING\n/);
-  expect(stdout).toContain('12 skill(s) can be repaired');
+  expect(stdout).toContain('12 skills can be repaired');
   expect(stdout.match(/There is no name/g)).toHaveLength(10);
   expect(stdout).toContain('  and 2 more; --all prints them\n');
   const all = await runCommand(['doctor', '--all'], { cwd: root });
@@ -114,7 +114,7 @@ it('says how many skills have the id of another one, so that its totals are thos
   const root = tempFolder({ ...below('one', skill), ...below('two', skill), ...below('three', other) });
   const folders = ['one', 'two', 'three'].flatMap((folder) => ['--skills', folder]);
   const { stdout } = await runCommand(['doctor', ...folders], { cwd: root });
-  expect(stdout).toMatch(/^1 skill\(s\); 1 more, whose id another skill has; 1 equal one\(s\) in other folders\n/);
+  expect(stdout).toMatch(/^1 skill; 1 more, whose id another skill has; 1 equal in other folders\n/);
 });
 
 function below(folder: string, tree: Tree = {}): Tree {

@@ -123,7 +123,7 @@ describe('init', () => {
       '.env': 'KEY=x\n',
     });
     const { stderr } = await runCommand(['init'], { cwd: root, trust: false, answer: () => 'n' });
-    expect(stderr).toContain('That is at present 1 extension(s): theirs; .env. It can run as you');
+    expect(stderr).toContain('That is at present 1 extension: theirs; .env. It can run as you');
     expect(stderr).not.toContain('skills/ is made');
     const { stdout } = await init(root, '--json');
     expect(JSON.parse(stdout)).toEqual({

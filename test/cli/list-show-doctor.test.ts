@@ -72,7 +72,7 @@ it('prints a table on standard output and words for people on standard error', a
   expect(stdout).toMatch(
     /^SKILL +LINE +BODY +SOURCE +LOOKS HERE +DESCRIPTION\ntea +\d+ +\d+ +skills +How to brew tea\.\n$/,
   );
-  expect(stderr).toBe('1 skill(s); 1 problem(s), see skill-registry doctor\n');
+  expect(stderr).toBe('1 skill; 1 problem, see skill-registry doctor\n');
 });
 
 it('shows the body, the raw file and a resource byte for byte', async () => {
@@ -120,7 +120,7 @@ it('shows as JSON all that the catalog knows, and says when models do not see a 
     metadata: { openclaw: { requires: { env: ['NOT_SET_ANYWHERE'] } } },
     trigger_keywords: ['leaf'],
     paths: ['*.tea'],
-    hidden_because: 'it needs the environment variable(s) NOT_SET_ANYWHERE',
+    hidden_because: 'it needs the environment variable NOT_SET_ANYWHERE',
     file: join(root, 'skills/gated/SKILL.md'),
   };
   expect(await show('gated')).toMatchObject(hidden);
@@ -132,7 +132,7 @@ it('shows as JSON all that the catalog knows, and says when models do not see a 
     metadata: {},
     hidden_because: null,
   });
-  const line = 'Models do not see it here: it needs the environment variable(s) NOT_SET_ANYWHERE\n';
+  const line = 'Models do not see it here: it needs the environment variable NOT_SET_ANYWHERE\n';
   expect((await runCommand(['show', 'gated'], { cwd: root })).stderr).toContain(line);
   expect((await runCommand(['show', 'tea'], { cwd: root })).stderr).not.toContain('Models do not see');
 });

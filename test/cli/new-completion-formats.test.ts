@@ -53,7 +53,7 @@ it('keeps a skill that new has made from agents until no FILL is left, and says 
   };
   expect(await seen()).toEqual(['', expect.stringContaining('"total":0'), 'Apply Skill "brew-tea"']);
   expect((await runCommand(['list', ...at])).stderr).toBe(
-    'Agents do not see brew-tea: it is a draft, and 13 FILL are left in it\n1 skill(s); 1 problem(s), see skill-registry doctor\n',
+    'Agents do not see brew-tea: it is a draft, and 13 FILL are left in it\n1 skill; 1 problem, see skill-registry doctor\n',
   );
   expect((await runCommand(['doctor', ...at])).stdout).toContain('warning SKILL_HIDDEN (1)');
   for (const profile of ['spec', 'strict', 'lenient']) {
@@ -71,7 +71,7 @@ it('keeps a skill that new has made from agents until no FILL is left, and says 
   mkdirSync(join(file, '../references'));
   writeFileSync(join(file, '../references/Pour-topic.md'), '');
   expect(await runCommand(['validate', file])).toMatchObject({ status: 0, stderr: '' });
-  expect(await runCommand(['list', ...at])).toMatchObject({ status: 0, stderr: '1 skill(s)\n' });
+  expect(await runCommand(['list', ...at])).toMatchObject({ status: 0, stderr: '1 skill\n' });
 });
 
 it('hides no skill for the word FILL alone', async () => {

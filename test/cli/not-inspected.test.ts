@@ -14,9 +14,9 @@ it('list says how many of many skills are not inspected yet, and what helps, whi
   onTestFinished(() => void vi.unstubAllEnvs());
   const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root });
   const { stderr } = await run('list');
-  expect(stderr).toContain('30 skill(s), 30 not inspected yet (skill-registry doctor inspects them)');
+  expect(stderr).toContain('30 skills, 30 not inspected yet (skill-registry doctor inspects them)');
   const message =
-    '30 skill(s) are not inspected yet. Agents see their lines; the rest is inspected when it is asked for, and skill-registry doctor inspects all.';
+    '30 skills not inspected yet. Agents see their lines; the rest is inspected when it is asked for, and skill-registry doctor inspects all.';
   const listed = JSON.parse((await run('list', '--json')).stdout);
   expect(listed).toMatchObject({ total: 30, pending: 30, message });
   expect(listed.skills).toHaveLength(30);

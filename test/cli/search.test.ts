@@ -26,7 +26,7 @@ it('prints hits best first with score and reason, and counts them on standard er
   expect(header).toMatch(/^SKILL +SCORE +SOURCE +WHY$/);
   expect(rows.map((row) => row.split(' ')[0]).sort()).toEqual(['brew-coffee', 'brew-tea']);
   expect(rows[0]).toMatch(/ 0\.95 +skills +id: brew-/);
-  expect(stderr).toBe('2 skill(s)\n');
+  expect(stderr).toBe('2 skills\n');
 });
 
 it('has the shape of list as JSON, with score and reason, hidden skills included', async () => {
@@ -56,7 +56,7 @@ it('has the shape of list as JSON, with score and reason, hidden skills included
 
 it('takes a limit, a tag and a source', async () => {
   const root = kitchen();
-  expect((await searchIn(root, 'brew', '--limit', '1')).stderr).toBe('2 skill(s), the best 1 shown\n');
+  expect((await searchIn(root, 'brew', '--limit', '1')).stderr).toBe('2 skills, the best 1 shown\n');
   expect((await searchIn(root, 'brew', '--tag', 'beans')).stdout).not.toContain('brew-tea');
   expect((await searchIn(root, 'brew', '--source', 'others')).stdout).toBe('');
   expect((await searchIn(root, 'brew', '--limit', '0')).status).toBe(2);
@@ -92,7 +92,7 @@ it('doctor --overlap names skills that compete and queries that go astray', asyn
   const command = ['doctor', '--overlap', '--skills', join(root, 'skills')];
   const { status, stdout } = await runCommand(command, { cwd: root });
   expect(status).toBe(0);
-  expect(stdout).toContain('Skills that compete for the same tasks: 1 group(s)\n');
+  expect(stdout).toContain('Skills that compete for the same tasks: 1 group\n');
   expect(stdout).toContain('  check-pull-requests: "review pull requests" finds review-pull-requests\n');
   const json = JSON.parse((await runCommand([...command, '--json'], { cwd: root })).stdout);
   expect(json).toMatchObject({ queries: 1, stolen: [{ found: 'review-pull-requests' }], problems: [] });

@@ -65,5 +65,5 @@ it('lists where each skill comes from when there are several sources, and how ma
   expect(result).toMatchObject({
     text: expect.stringMatching(/^SKILL +SOURCE +TOKENS.*\ntea +skills +\d+ .*\ncup +more +\d+ +Of clay\./),
   });
-  expect(result).toMatchObject({ text: expect.stringContaining('1 problem(s): skill-registry doctor says which') });
+  expect(result).toMatchObject({ text: expect.stringContaining('1 problem: skill-registry doctor says which') });
 });

@@ -148,7 +148,7 @@ it('the example agent of the AI SDK sees the catalog and loads a skill', async (
 it('the example MCP client starts the installed server and finds every file as it was promised', async () => {
   const { status, out } = await run(project, process.execPath, ['examples/mcp-client.mjs']);
   expect(status, out).toBe(0);
-  expect(out).toContain('skill://extension-development/SKILL.md: 16 file(s), all verified');
+  expect(out).toContain('skill://extension-development/SKILL.md: 16 files, all verified');
   expect(out).toContain('prompts: code-review, extension-development, skill-authoring, task-decomposition');
 });
 

@@ -32,7 +32,7 @@ it('embeds what is missing when it is told to, and finds by meaning from then on
   expect(server.requests).toEqual([]);
   const first = await runCommand(['search', 'mend my car', '--embed'], { cwd });
   expect(first.stdout).toMatch(/garage +0\.\d\d +skills +semantic: Overhaul an automobile/);
-  expect(first.stderr).toBe('1 skill(s)\n');
+  expect(first.stderr).toBe('1 skill\n');
   expect(server.requests.map(({ input }) => input.length)).toEqual([12, 5, 1]);
   expect(server.requests[0]?.headers.authorization).toBe('Bearer from-the-file');
   const second = await runCommand(['search', 'mend my car', '--json'], { cwd });
@@ -51,7 +51,7 @@ it('says why it went by words alone', async () => {
   const { status, stdout, stderr } = await runCommand(['search', 'invoice', '--embed'], { cwd });
   expect(status).toBe(0);
   expect(stdout).toContain('accounts');
-  expect(stderr).toMatch(/^1 skill\(s\)\nwarning: http.* answered with status 401: .*\n$/);
+  expect(stderr).toMatch(/^1 skill\nwarning: http.* answered with status 401: .*\n$/);
 });
 
 it('refuses to embed without an endpoint, and says what to set', async () => {
@@ -69,7 +69,7 @@ it('ends with an answer and the reason, as a process, when the endpoint is away'
   expect({ status, stderr }).toEqual({
     status: 0,
     stderr: expect.stringMatching(
-      /^1 skill\(s\)\nwarning: .* answered with status 503: busy\. What has no vector is searched by words only\./,
+      /^1 skill\nwarning: .* answered with status 503: busy\. What has no vector is searched by words only\./,
     ),
   });
   expect(stdout).toContain('accounts');

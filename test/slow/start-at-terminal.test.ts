@@ -73,10 +73,10 @@ onTerminal('a root that nobody has approved is asked about once by start at a te
   const root = tempFolder({ ...TEA, ...extension('mine') });
   const first = startOnTerminal(['start', '--root', root], { trust: false });
   await first.until('Do you trust this root? [y/N]');
-  expect(first.stdout()).toContain('1 extension(s): mine');
+  expect(first.stdout()).toContain('1 extension: mine');
   first.child.stdin?.write('y\n');
   await first.until('Type /help');
-  expect(first.stdout()).toContain('9 extension(s): 7 running, 2 off');
+  expect(first.stdout()).toContain('9 extensions: 7 running, 2 off');
   first.child.stdin?.write('/quit\n');
   await first.exited;
   expect(openTrust().allows('root', root)).toBe(true);

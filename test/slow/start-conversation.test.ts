@@ -73,7 +73,7 @@ it('reloads after a turn that asked for it, before the next piped line, without 
   });
   expect(status).toBe(0);
   expect(stdout).toContain('Extensions reloaded: 7 running.');
-  expect(stdout).toContain('wrote 1 file(s) of extensions/held that nobody has approved');
+  expect(stdout).toContain('wrote 1 file of extensions/held that nobody has approved');
   expect(model.requests[3]?.tools?.map((tool) => tool.function.name)).toContain('hello');
   expect(stdout).toContain('hello  (tool)  Greets.');
   expect(stdout.match(/FILES +DESCRIPTION/g)).toHaveLength(1);
@@ -106,6 +106,6 @@ it('counts extensions as doctor does: one that is off, one that is broken, one t
   });
   const { stdout: greeted } = await runCommand(['start', '--root', root], { input: '' });
   const { stdout: checked } = await runCommand(['doctor', '--root', root]);
-  expect(greeted).toContain('; 11 extension(s): 6 running, 3 off, 1 broken, 1 skipped; root ');
-  expect(checked).toContain('\n11 extension(s): 6 to start, 3 off, 1 broken, 1 skipped\n');
+  expect(greeted).toContain('; 11 extensions: 6 running, 3 off, 1 broken, 1 skipped; root ');
+  expect(checked).toContain('\n11 extensions: 6 to start, 3 off, 1 broken, 1 skipped\n');
 });

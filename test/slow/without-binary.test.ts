@@ -206,7 +206,7 @@ describe('where neither engine can be loaded', { timeout: 60_000 }, () => {
     const root = tempFolder({ ...TREE, 'data/skill_registry/config.yaml': config });
     const { status, stdout, stderr } = await bare.command(['search', 'dough', '--embed'], root);
     expect([status, stdout]).toEqual([0, expect.stringContaining('bread')]);
-    expect(stderr).toMatch(/^1 skill\(s\)\nwarning: Vectors cannot be stored here: .*\. Search uses words only\.\n$/);
+    expect(stderr).toMatch(/^1 skill\nwarning: Vectors cannot be stored here: .*\. Search uses words only\.\n$/);
     expect(server.requests).toEqual([]);
   });
 });

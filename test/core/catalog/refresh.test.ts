@@ -197,7 +197,7 @@ describe('a source that fails', () => {
     const failed = await registry.refresh();
     expect(failed.skills.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
     expect(failed.problems).toMatchObject([{ code: 'SOURCE_FAILED', severity: 'error', file: 'this program' }]);
-    expect(failed.problems[0]?.message).toContain('its last 1 skill(s) are used');
+    expect(failed.problems[0]?.message).toContain('it keeps its last 1 skill');
     luck = true;
     expect((await registry.refresh()).problems).toEqual([]);
   });

@@ -39,9 +39,7 @@ describe('before bodies are indexed', () => {
     const tree = { ...many('weather', 60, 'Barometer'), ...many('apple', 20, 'Orchard') };
     const { registry } = await openRegistry(tree, { catalog: { budget_tokens: 300 } });
     const first = await registry.context('weather-07 or barometer58', turn);
-    expect(first).toContain(
-      'of 80 skill(s) only names and descriptions count yet; call list_skills again in about 2 s.',
-    );
+    expect(first).toContain('of 80 skills only names and descriptions count yet; call list_skills again in about 2 s.');
     expect(idsOf(first)).toContain('weather-07');
     expect(idsOf(first)).not.toContain('weather-58');
     await indexed(registry);

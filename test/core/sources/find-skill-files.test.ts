@@ -224,7 +224,7 @@ it('says that a SKILL.md directly in the folder of a source makes files of what 
     maxDepth: 8,
     allowOutside: false,
   });
-  expect(whole[0]?.message).toContain('6 folder(s) with a SKILL.md in it are no skills: a, b, c, d, e and 1 more.');
+  expect(whole[0]?.message).toContain('so a SKILL.md makes no skill in 6 folders below it: a, b, c, d, e and 1 more.');
   for (const own of ['templates/SKILL.md', 'examples/b/SKILL.md', '.tool/SKILL.md', 'notes.md'])
     expect((await findIn(tempFolder({ 'SKILL.md': '', [own]: '' }))).problems, own).toEqual([]);
 });

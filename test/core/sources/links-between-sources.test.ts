@@ -65,7 +65,7 @@ describe('a link to where skills are kept', () => {
       'data/skill_registry/config.yaml': 'sources: [{ preset: claude }, { preset: agents }]\n',
     });
     const { status, stdout, stderr } = await runCommand(['list', '--root', root, '--json']);
-    expect([status, stderr]).toEqual([0, '1 skill(s)\n']);
+    expect([status, stderr]).toEqual([0, '1 skill\n']);
     expect(JSON.parse(stdout)).toMatchObject({ total: 1, skills: [{ skill_id: 'tea' }], problems: [] });
     const shown = await runCommand(['show', 'tea', '--resource', 'references/times.md', '--root', root]);
     expect(shown.stdout).toContain('Green: 2 minutes.');

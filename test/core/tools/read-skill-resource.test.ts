@@ -66,11 +66,7 @@ describe('read_skill_resource', () => {
       expect.stringMatching(/has 1001 bytes, more than the limit of 1000\. .*limits\.resource_bytes/),
     ],
     ['logo.pn', 'RESOURCE_NOT_FOUND', 'Cannot read "logo.pn": no such file. Nearest: "logo.png".'],
-    [
-      'zzzzzzzzzzzz',
-      'RESOURCE_NOT_FOUND',
-      expect.stringMatching(/Beside SKILL\.md it has \d+ file\(s\): .*"logo\.png"/),
-    ],
+    ['zzzzzzzzzzzz', 'RESOURCE_NOT_FOUND', expect.stringMatching(/Beside SKILL\.md it has \d+ files?: .*"logo\.png"/)],
     ['absent', 'RESOURCE_NOT_FOUND', expect.stringContaining('"absent"')],
     ['references', 'RESOURCE_NOT_FOUND', expect.stringContaining('directory')],
     ['empty/x', 'RESOURCE_NOT_FOUND', expect.stringContaining('"empty/x"')],

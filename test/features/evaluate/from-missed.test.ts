@@ -102,5 +102,5 @@ it('asks at a real terminal', async () => {
   await running.until('[y/n]');
   running.child.stdin?.write('y\n');
   expect(await running.exited).toBe(0);
-  expect(running.stdout()).toContain('1 trigger case(s) proposed');
+  expect(running.stdout()).toContain('1 trigger case proposed');
 });

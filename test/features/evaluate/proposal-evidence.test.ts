@@ -72,7 +72,7 @@ it('runs nothing of a content that would be held, and nothing where the proposal
   const content = skillMd({ name: 'tea', description: 'Brews a pot of green tea.' }, attack(7));
   const held = await evidenceOf({ content });
   expect(held.evidence).toMatchObject({ before: { totals: { passed: 3 } }, after: null });
-  expect(held.evidence.notRun).toMatch(/^the new content would be held: \S+ in SKILL\.md$/);
+  expect(held.evidence.notRun).toMatch(/^the new content would be held: \S.+ \(SKILL\.md\)$/);
   const stale = await evidenceOf({ oldString: 'Do it well.', newString: 'Do it better.' });
   writeFileSync(join(stale.root, 'skills/tea/SKILL.md'), skillMd({ name: 'tea', description: 'Tea.' }, 'Do it badly.'));
   await stale.registry.refresh();

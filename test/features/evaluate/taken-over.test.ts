@@ -28,7 +28,7 @@ it('says for how many skills a new description becomes the best hit, and names t
   const { takenOver } = await proposed(`${DESCRIPTIONS['review-code']} ${DESCRIPTIONS['bake-bread']}`);
   expect(takenOver).toMatchObject({ tried: 2, others: 3, cut: false, claimsAll: false });
   expect([...(takenOver?.skills ?? [])].sort()).toEqual(['bake-bread', 'review-code']);
-  expect(takenOver?.text).toMatch(/for the description of 2 other skill\(s\): .*bake-bread/);
+  expect(takenOver?.text).toMatch(/for the description of 2 other skills: .*bake-bread/);
 });
 
 it('says nothing of a description that stays, and finds nothing in one that is about its own task', async () => {

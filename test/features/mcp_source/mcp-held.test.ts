@@ -44,7 +44,7 @@ it('holds a skill whose entry has an attack: people see it with the reason, agen
   expect(registry.problems()).toMatchObject([
     { code: 'SKILL_HELD', message: expect.stringMatching(/"tea".*, SKILL\.md.*approvals allow far:tea/) },
   ]);
-  expect((await run('list')).stderr).toMatch(/tea: held, .*2 skill\(s\), 1 held/s);
+  expect((await run('list')).stderr).toMatch(/tea: held, .*2 skills, 1 held/s);
   expect(server.requests.filter((method) => method.startsWith('resources/read'))).toEqual([]);
 });
 

@@ -127,7 +127,7 @@ it('a part of a package that fails keeps its last skills', async () => {
   const opened = await openRegistry(tree, { sources: [{ package: 'brew' }] });
   await rewrite(opened, { [`${BREW}/down`]: '' });
   expect([ids(opened.registry), codes(opened.registry)]).toEqual([['a'], ['SOURCE_FAILED']]);
-  expect(opened.registry.problems()[0]?.message).toContain('its last 1 skill(s) are used');
+  expect(opened.registry.problems()[0]?.message).toContain('it keeps its last 1 skill');
   expect(await opened.registry.read('a')).toMatchObject({ content: 'A.' });
   rmSync(join(opened.root, BREW, 'down'));
   await opened.registry.refresh();

@@ -43,7 +43,7 @@ it('counts a skill that fitted a prompt, was in the catalog and was not loaded, 
   const { stdout } = await runCommand(['stats', '--missed', '--root', root]);
   const lines = stdout.replace(/ +/g, ' ').replace(/\d{4}-\d\d-\d\d/g, 'DAY');
   expect(lines).toBe(`DAY to DAY (UTC)
-1 skill(s) that fitted well, were offered, and were not loaded
+1 skill offered as a good fit, and not loaded
 
 TIMES CONVERSATIONS LAST SKILL ITS WORDS THAT FITTED
  3 2 DAY tea-brewing tea brewing brew kettle

@@ -82,7 +82,7 @@ describe('an entrypoint', () => {
       'whose object lacks methods',
       'main.js',
       'export class Main { async initialize() {} stop = 1; async destroy() {} }',
-      'Main lacks the method(s) start, stop, healthCheck',
+      'Main lacks methods: start, stop, healthCheck',
     ],
     [
       'that throws while it is imported',

@@ -62,9 +62,9 @@ it('5a.6, 5a.7 a file tool that writes a SKILL.md answers when the skill is read
 it('5a.8, 3a.38 a reload replaces what was known and says how many there are', async () => {
   const { root } = booted;
   writeTree(root, { ...skill('pot'), ...skill('cup', { description: 'Changed.' }) });
-  expect(await print('/skills reload')).toBe('Reloaded 4 skill(s).');
+  expect(await print('/skills reload')).toBe('Reloaded 4 skills.');
   rmSync(join(root, 'skills/pot'), { recursive: true });
-  expect(await print('/skills reload')).toBe('Reloaded 3 skill(s).');
+  expect(await print('/skills reload')).toBe('Reloaded 3 skills.');
   expect(await print('/skills')).toContain('Changed.');
   expect(await print('/skills')).not.toContain('Does pot.');
 });

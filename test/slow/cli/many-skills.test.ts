@@ -43,13 +43,13 @@ it('lists many skills at a terminal with totals first, what agents do not see, a
   const text = await onTerminal(['list'], root);
   const lines = text.trimEnd().split('\n');
   expect(lines.slice(0, 5)).toEqual([
-    '250 skill(s); 1 problem(s), see skill-registry doctor',
+    '250 skills; 1 problem, see skill-registry doctor',
     '',
     expect.stringMatching(/^SOURCE +SKILLS$/),
     expect.stringMatching(/^skills +250$/),
     '',
   ]);
-  expect(text).toContain('Agents do not see skill-249: it needs the program(s) no-such-program\n');
+  expect(text).toContain('Agents do not see skill-249: it needs the program no-such-program\n');
   expect(lines.filter((line) => /^skill-\d+ +\d+ +\d+/.test(line))).toHaveLength(20);
   expect(lines.filter((line) => /^230 more: .*list --all/.test(line))).toHaveLength(1);
 });
@@ -71,7 +71,7 @@ it('greets with totals and the first skills, and counts problems by code', async
   const wrong = Array.from({ length: 80 }, (_, n) => [`skills/tea-${n}/SKILL.md`, skillMd({ description: 'Tea.' })]);
   const root = tempFolder(Object.fromEntries(wrong));
   const { stdout } = await runCommand(['start', '--root', root], { input: '' });
-  expect(stdout).toMatch(/^skill-registry: 80 skill\(s\)/);
+  expect(stdout).toMatch(/^skill-registry: 80 skills/);
   expect(stdout.match(/^tea-\d+ /gm)).toHaveLength(20);
   expect(stdout).toContain('... 60 more: /skills <words> finds them\n');
   expect(stdout).toContain('Problems (80):\n  warning NAME_MISSING (80)\n  skill-registry doctor prints them');
@@ -118,7 +118,7 @@ it('says how many skills have an id that another one has, so that totals add up'
     'skills/b/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew green tea.' }),
   });
   for (const command of ['list', 'doctor'])
-    expect(await onTerminal([command], root)).toContain('1 skill(s); 1 more, whose id another skill has');
+    expect(await onTerminal([command], root)).toContain('1 skill; 1 more, whose id another skill has');
 });
 
 it('names at a terminal only what is wrong among many skills that it validates, and all of them in a pipe', async () => {
@@ -127,7 +127,7 @@ it('names at a terminal only what is wrong among many skills that it validates, 
   const text = await onTerminal(['validate', 'skills'], root);
   // One has a warning, and is named with it.
   expect(text.match(/^Valid skill: .*/gm)).toEqual(['Valid skill: skills/skill-249']);
-  expect(text).toMatch(/^Validation failed for skills\/bad:\n[\s\S]*\n251 skill\(s\): 250 valid \(.*\), 1 not valid; /);
+  expect(text).toMatch(/^Validation failed for skills\/bad:\n[\s\S]*\n251 skills: 250 valid \(.*\), 1 not valid; /);
   const { stdout } = await runCommand(['validate', 'skills'], { cwd: root });
   expect(stdout.match(/^Valid skill: /gm)).toHaveLength(250);
 });

@@ -15,7 +15,7 @@ it('prints the catalog, the sources and every problem, reads lines to the end an
     /SKILL +LINE +BODY +FILES +DESCRIPTION\ncup +\d+ +\d+ +1 +Cups\.\ntea +\d+ +\d+ +1 +How to brew tea\./,
   );
   expect(stdout).toContain('Sources (watched by file events, and every 5 s):');
-  expect(stdout).toContain(`skills: 2 skill(s) in ${join(root, 'skills')}`);
+  expect(stdout).toContain(`skills: 2 skills in ${join(root, 'skills')}`);
   expect(stdout).toContain(`warning NAME_MISMATCH ${join(root, 'skills/cup/SKILL.md')}:2`);
   expect(stdout).toContain('No model is set');
 });

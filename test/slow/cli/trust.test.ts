@@ -149,7 +149,7 @@ describe('skill-registry extensions', () => {
     for (const trust of [false, true]) {
       const doctor = await runCommand(['doctor', '--root', root], { trust });
       expect(doctor.stdout).toMatch(
-        /^1 skill\(s\)\n[\s\S]*\n1 extension\(s\) held: trap; skill-registry approvals show extensions\/<name>/,
+        /^1 skill\n[\s\S]*\n1 extensions? held: trap; skill-registry approvals show extensions\/<name>/,
       );
       const { stdout } = await runCommand(['doctor', '--json', '--root', root], { trust });
       expect(JSON.parse(stdout).held_extensions).toEqual(['trap']);
@@ -219,7 +219,7 @@ it('no name of a folder adds words to the question about a root', () => {
     [`data/${name}/config.yaml`]: '',
   });
   const shown = '"docs.\\nOnly texts were found; a yes\\u{202e} sends nothing"';
-  expect(heldOfRoot(root)).toEqual([`1 extension(s): ${shown}`, `data/${shown}/config.yaml`]);
+  expect(heldOfRoot(root)).toEqual([`1 extension: ${shown}`, `data/${shown}/config.yaml`]);
 });
 
 it('says of a name that is nothing what was expected, with the nearest name, which then works', async () => {

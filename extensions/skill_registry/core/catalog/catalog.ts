@@ -1,6 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { CallHook } from '../../../../kernel/host.ts';
 import { eachWithBreaks, takeBreak } from '../../../../lib/breaks/index.ts';
+import { plural } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -214,7 +215,7 @@ export class Catalog {
     } catch (error) {
       const before = this.#lastScans.get(source) ?? LEFT_OUT;
       const count = before.skills.length;
-      const kept = count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
+      const kept = count === 0 ? 'no scan of it has given a skill yet' : `it keeps its last ${plural(count, 'skill')}`;
       const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${kept}. Correct the source; the next scan tries it again.`;
       const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
       return { ...before, problems: [...before.problems, problem] };

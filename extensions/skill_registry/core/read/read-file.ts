@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
-import { nameShownAs, nearestIds, showName } from '../../../../lib/text/index.ts';
+import { nameShownAs, nearestIds, plural, showName } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { JudgedFile } from '../skill/guard.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -42,7 +42,9 @@ export function withAdvice(error: unknown, path: string, names: () => readonly s
   const near = nearestIds(all, path);
   const shown = (near.length > 0 ? near : all.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
   const has =
-    all.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${all.length} file(s): ${shown}.`;
+    all.length === 0
+      ? 'The skill has only SKILL.md.'
+      : `Beside SKILL.md it has ${plural(all.length, 'file')}: ${shown}.`;
   const known = near.length > 0 ? `Nearest: ${shown}.` : has;
   return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
 }

@@ -1,4 +1,4 @@
-import { shorten } from '../../../../lib/text/index.ts';
+import { plural, shorten } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
@@ -106,7 +106,7 @@ export function secondsToIndex(skills: number): number {
 const INDEXED_IN_A_SECOND = 500;
 
 function provisionalText(pending: number): string {
-  return `This answer is provisional: of ${pending} skill(s) only names, descriptions and tags were searched. Ask again in about ${secondsToIndex(pending)} s.`;
+  return `This answer is provisional: of ${plural(pending, 'skill')} only names, descriptions and tags were searched. Ask again in about ${secondsToIndex(pending)} s.`;
 }
 
 /** On a page of `limit`, in its last quarter at the latest. */

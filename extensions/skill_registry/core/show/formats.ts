@@ -1,4 +1,4 @@
-import { foldLine, shorten } from '../../../../lib/text/index.ts';
+import { foldLine, plural, shorten } from '../../../../lib/text/index.ts';
 import { secondsToIndex } from '../search/list-skills.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
 
@@ -59,7 +59,7 @@ export function omissionLine(shown: number, of: number, { finds }: NamedTools): 
 
 export function provisionalLine(pending: number, { finds }: NamedTools): string {
   const again = finds ? `call list_skills again in about ${secondsToIndex(pending)} s` : 'later turns have all';
-  return `This order is provisional: of ${pending} skill(s) only names and descriptions count yet; ${again}.`;
+  return `This order is provisional: of ${plural(pending, 'skill')} only names and descriptions count yet; ${again}.`;
 }
 
 /** Of one skill in a list. Descriptions are cut, ids never. */

@@ -62,17 +62,17 @@ export function draftReason(fillsLeft: number | undefined): string | undefined {
 export function gateClosedBecause(gate: Gate, here: GateEnvironment): string | undefined {
   const missingOf = (what: string, names: readonly string[], has: (name: string) => boolean): string[] => {
     const missing = names.filter((name) => !has(name));
-    return missing.length > 0 ? [`${what} ${missing.join(', ')}`] : [];
+    return missing.length > 0 ? [`the ${what}${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`] : [];
   };
   if (gate.os.length > 0 && !gate.os.includes(here.platform)) {
     return `it is for ${gate.os.join(', ')} and this is ${here.platform}`;
   }
   const anyBin = gate.anyBins.length === 0 || gate.anyBins.some((name) => here.hasProgram(name));
   const reasons = [
-    ...missingOf('the program(s)', gate.bins, here.hasProgram),
+    ...missingOf('program', gate.bins, here.hasProgram),
     ...(anyBin ? [] : [`one of the programs ${gate.anyBins.join(', ')}`]),
-    ...missingOf('the environment variable(s)', gate.env, here.hasVariable),
-    ...missingOf('the setting(s)', gate.config, here.hasSetting),
+    ...missingOf('environment variable', gate.env, here.hasVariable),
+    ...missingOf('setting', gate.config, here.hasSetting),
   ];
   return reasons.length > 0 ? `it needs ${reasons.join(', and ')}` : undefined;
 }

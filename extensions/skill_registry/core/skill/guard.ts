@@ -1,7 +1,7 @@
 /** What leaves of skills, and who says whether it may. The core asks; it does not know who answers. No code. */
 import type { Skill, SkillListing } from './skill.ts';
 
-/** `block`: a person would call it an attack. `warn`: look at it before you approve. `info`: a fact. */
+/** `block`: it looks like an attack. `warn`: look at it before you approve. `info`: a fact. */
 export type FindingLevel = 'block' | 'warn' | 'info';
 
 export interface Finding {

@@ -1,4 +1,4 @@
-import { formatTable, oneLine, printable, toWire } from '../../../../lib/text/index.ts';
+import { formatTable, oneLine, plural, printable, toWire } from '../../../../lib/text/index.ts';
 import type { CaseResult, Claim, EvaluationResult, ProposalEvidence, QueryResult } from './types.ts';
 
 export function describeResult(result: EvaluationResult): string {
@@ -95,7 +95,7 @@ function summaryOf({ totals, validity, tokens, triggers, problems }: EvaluationR
 const MAX_LINES = 20;
 
 function validityOf({ validity: { profile, errors } }: EvaluationResult): string {
-  return `${profile}: ${errors.length === 0 ? 'valid' : `${errors.length} error(s)`}`;
+  return `${profile}: ${errors.length === 0 ? 'valid' : `${plural(errors.length, 'error')}`}`;
 }
 
 function tokensOf({ tokens: { l1, l2 } }: EvaluationResult): string {

@@ -174,7 +174,7 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
       before: isBeforeRun ? await run(present, context, source) : null,
       after: changed && !block ? await run(changed, context, source) : null,
       notRun: block
-        ? `the new content would be held: ${block.rule} in ${block.file}`
+        ? `the new content would be held: ${block.message} (${block.file})`
         : held === undefined
           ? null
           : `the present content is held: ${held}`,

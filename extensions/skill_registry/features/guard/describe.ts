@@ -30,8 +30,8 @@ export function describeTrust({
   const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
   const scope =
     origin === 'own'
-      ? 'your own: what is allowed are these findings in its folder, across edits'
-      : 'brought in: what is allowed are these bytes';
+      ? 'your own: an approval is for these findings in its folder, also after edits'
+      : 'brought in: an approval is for exactly these bytes';
   const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
   return printable([`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`, ...reachLines(reach)].join('\n'));
 }

@@ -101,7 +101,7 @@ export function newLocation(
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
   }
   const present = context.snapshot().byId.get(skillId);
-  if (present) throw skillExists(skillId, `source ${present.source}`, changeOr(otherwise));
+  if (present) throw skillExists(skillId, `the source ${quoted(present.source)}`, changeOr(otherwise));
   return freeLocation(context, skillId, context.sources(), otherwise);
 }
 

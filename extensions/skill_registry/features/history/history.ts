@@ -71,7 +71,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     const key = database && (present ? archivedAs(database, 'skill_id', skillId)?.place : lastKeyOf(database, skillId));
     if (key === undefined) {
       const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
-      if (present) throw skillExists(skillId, `source ${present.source}`, advice);
+      if (present) throw skillExists(skillId, `the source ${quoted(present.source)}`, advice);
       const removed = database ? idsOf(database).filter((id) => !byId.has(id)) : [];
       const near = nearestIds(removed, skillId);
       const ids = (near.length > 0 ? near : removed.slice(0, 10)).map((id) => JSON.stringify(id)).join(', ');

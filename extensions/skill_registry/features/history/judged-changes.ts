@@ -75,7 +75,8 @@ export function createJudgedChanges(
       const deciding = last.then(async () => {
         const { blocks, digest } = await judged.inspectAfter(change, false);
         if (blocks.length === 0) return work({ inspected: digest });
-        const message = `This looks like an attack (${blocks.map(({ rule }) => rule).join(', ')}), so only a person can approve it. Nothing was changed. Tell the user.`;
+        const found = [...new Set(blocks.map((block) => block.message))].join('; ');
+        const message = `This looks like an attack: ${found}. Only a person can approve it. Nothing was changed. Tell the user.`;
         throw new CodedError('BLOCK_NOT_CONFIRMED', message, { ...change });
       });
       last = deciding.catch(() => undefined);

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
 import { originRefused } from '../../../../lib/fetch/index.ts';
-import { listed, oneLine } from '../../../../lib/text/index.ts';
+import { listed, oneLine, plural } from '../../../../lib/text/index.ts';
 import { parseSkill, type SkillHeader } from '../../core/skill/parse-skill.ts';
 import { isUsableId, slugOf } from '../../core/skill/skill.ts';
 import { noSuchSkill, originInvalid, severalSkills } from './errors.ts';
@@ -27,7 +27,9 @@ export async function chooseSkills(
   choice: Pick<AddOptions, 'skills' | 'all'>,
   shown: string,
 ): Promise<ChosenSkills> {
-  const { readable, unreadable } = await readHeaders(opened, below);
+  const headers = (below === '' && kept.get(opened)) || readHeaders(opened, below);
+  if (below === '') kept.set(opened, headers);
+  const { readable, unreadable } = await headers;
   if (readable.length === 0) throw originInvalid(shown, whyNone(opened, below, unreadable));
   const named = [...new Set(namedSkills(readable, choice, shown))];
   const alongWith = new Map<string, ReadableSkill>();
@@ -52,6 +54,9 @@ export async function chooseSkills(
 
 // --- internal ---
 
+/** An update chooses each skill by itself: 300 of one origin would read 300 headers 300 times. */
+const kept = new WeakMap<OpenedOrigin, ReturnType<typeof readHeaders>>();
+
 function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly string[]): string {
   const paths = opened.entries.map(({ path }) => path);
   const none = 'there is no folder with a SKILL.md in it';
@@ -68,7 +73,7 @@ function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly strin
     return `the path ${JSON.stringify(below)} ${what}.${others}`;
   }
   const there = paths.filter((path) => below === '' || path.startsWith(`${below}/`));
-  const what = there.length === 0 ? 'it is empty' : `it has ${there.length} file(s): ${some(there)}`;
+  const what = there.length === 0 ? 'it is empty' : `it has ${plural(there.length, 'file')}: ${some(there)}`;
   return `${none}, and ${what}. A skill is a folder with a file of that name.${others}`;
 }
 

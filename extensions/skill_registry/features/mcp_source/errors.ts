@@ -1,4 +1,5 @@
 import { CodedError, type Problem } from 'skill-registry/kernel';
+import { plural } from '../../../../lib/text/index.ts';
 
 export type McpErrorCode = 'MCP_SERVER_FAILED' | 'MCP_FILE_REFUSED';
 
@@ -30,7 +31,9 @@ export function fileRefused(source: string, path: string, why: string, remedy: s
 export function failureProblem(source: string, location: string, failure: McpFailure, skills: number): Problem {
   const { code, reason, since } = failure;
   const isLeft = code === 'MCP_SERVER_FAILED' && skills > 0;
-  const left = isLeft ? ` Its last ${skills} skill(s) stay listed; their files cannot be read until then.` : '';
+  const left = isLeft
+    ? ` It still lists its last ${plural(skills, 'skill')}; no file of it can be read until then.`
+    : '';
   const message = `The MCP server "${source}" ${EFFECTS[code](reason, timeOf(since))}${left}`;
   const details = { source, since: new Date(since).toISOString() };
   return { code, severity: 'error', file: location, message, details };

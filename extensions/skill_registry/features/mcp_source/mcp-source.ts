@@ -75,10 +75,10 @@ function createFetch(source: string, list: ServerList): Required<Pick<SkillSourc
     const attacks = await blockFindingsIn(name, bytes);
     const isAllowed = attacks.length === 0 || (await list.noteBlocked(skill, found.digest, attacks));
     if (!isAllowed) {
-      const { rule, file, line } = attacks[0] as Finding;
+      const { message, file, line } = attacks[0] as Finding;
       list.changed?.();
       throw refuse(
-        `a check found what looks like an attack (${rule} in ${file}${line === undefined ? '' : `:${line}`})`,
+        `it looks like an attack: ${message} (${file}${line === undefined ? '' : `:${line}`})`,
         `Tell the user, who can see it with skill-registry approvals show ${skill.qualifiedId}.`,
       );
     }

@@ -1,6 +1,6 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
-import { foldLine, shorten } from '../../../../lib/text/index.ts';
+import { foldLine, plural, shorten } from '../../../../lib/text/index.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
 
 export interface EmbeddingsEndpoint {
@@ -129,7 +129,7 @@ function readEmbeddings(body: string | undefined, count: number): readonly Float
   if (body === undefined) return `more than ${answerBytes(count)} bytes`;
   const data = (withFallback(() => JSON.parse(body)) as { data?: unknown } | undefined)?.data;
   if (!Array.isArray(data)) return 'something other than JSON of the form { data: [{ index, embedding }] }';
-  if (data.length !== count) return `${data.length} vector(s) for ${count} text(s)`;
+  if (data.length !== count) return `${plural(data.length, 'vector')} for ${plural(count, 'text')}`;
   const byIndex = new Map<unknown, Float32Array | undefined>(
     data.map((row, at) => [row?.index ?? at, unitVector(row?.embedding)]),
   );

@@ -1,4 +1,5 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
+import { plural } from '../../../../lib/text/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { freeId, NO_FILES, ownSkill, type SkillSource } from '../../core/sources/source.ts';
 
@@ -85,7 +86,7 @@ interface Found {
 }
 
 function scanFailed({ location: file }: SkillSource, error: unknown, count: number): Problem {
-  const message = `This part of the source could not be scanned (${describeError(error)}); its last ${count} skill(s) are used. Repair it or remove it; the other parts are used.`;
+  const message = `This part of the source could not be scanned (${describeError(error)}); it keeps its last ${plural(count, 'skill')}. Repair it or remove it; the other parts are used.`;
   return { code: 'SOURCE_FAILED', severity: 'error', file, message };
 }
 

@@ -1,5 +1,5 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
-import { showHidden } from '../../../../lib/text/index.ts';
+import { plural, showHidden } from '../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../core/api.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { describeBlockFindings, wordsToType } from '../guard/describe.ts';
@@ -86,7 +86,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level !== 'info').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
-  return showHidden(`${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`);
+  return showHidden(`${author} proposes ${what} (${plural(warnings, 'warning')}). Review it: /proposals show ${id}`);
 }
 
 // --- internal ---

@@ -1,5 +1,6 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { plural } from '../../../../lib/text/index.ts';
 import { frozen } from '../../core/catalog/snapshot.ts';
 import { aFunction, by, storedText, text, texts, turn } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
@@ -120,7 +121,7 @@ function open(core: Core): Opened<ProposalsPart> {
     commands: (registry) => [proposalsCommand(registry)],
     async news() {
       const count = await waitingProposals();
-      return count > 0 ? [`${count} proposal(s) wait for a decision: /proposals`] : [];
+      return count > 0 ? [`${plural(count, 'proposal')} waiting for a decision: /proposals`] : [];
     },
     connect({ events, notifyUser }) {
       registered.onArrival((proposal) => {

@@ -1,6 +1,6 @@
 import { declaredTurn } from '../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../../../lib/command-line/index.ts';
-import { printable, toWire } from '../../../../lib/text/index.ts';
+import { plural, printable, toWire } from '../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../core/command-line.ts';
 
 interface LoadedOptions extends Options {
@@ -26,6 +26,8 @@ export async function loaded(options: LoadedOptions, terminal: CommandTerminal):
   terminal.print({ thread, guess: last === true, skills: skills.map(toWire) }, () =>
     text === '' ? '' : guess + shown,
   );
-  terminal.say(`${skills.length} skill(s) loaded in ${thread === undefined ? 'no conversation' : `thread ${thread}`}`);
+  terminal.say(
+    `${plural(skills.length, 'skill')} loaded in ${thread === undefined ? 'no conversation' : `thread ${thread}`}`,
+  );
   return skills.length > 0 ? EXIT.done : EXIT.problem;
 }

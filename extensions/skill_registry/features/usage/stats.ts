@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import { EXIT, type ExitStatus, nearestText, type Options } from '../../../../lib/command-line/index.ts';
-import { formatNumber, nearestIds, toWire, toWireDeep } from '../../../../lib/text/index.ts';
+import { nearestIds, plural, toWire, toWireDeep } from '../../../../lib/text/index.ts';
 import type { CommandTerminal, OpenRegistry } from '../../core/command-line.ts';
 import type { UsageEvent, UsageReport } from './types.ts';
 
@@ -23,7 +23,7 @@ export async function stats(
   if (thread !== undefined) {
     const events = await usage.events({ thread, skillId, agent, since, limit: MAX_EVENTS });
     terminal.print({ thread, events: events.map(toWire) }, () => eventTable(events, terminal));
-    terminal.say(`${events.length} event(s) of thread ${thread}`);
+    terminal.say(`${plural(events.length, 'event')} of thread ${thread}`);
     return events.length > 0 ? EXIT.done : EXIT.problem;
   }
   const report = await usage.report({ skillId, agent, since });
@@ -71,12 +71,12 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
-    const title = `${period}\n${dead.length} skill(s) that no agent has loaded`;
+    const title = `${period}\n${plural(dead.length, 'skill')} not loaded by any agent`;
     return paragraphs([title, table(['OFFERED', 'LAST LOAD', 'SKILL'], rows)]);
   }
   if (options.missed) {
     const rows = missed.map((one) => [one.times, one.threads, dayOf(one.last), one.skillId, one.words.join(' ')]);
-    const title = `${period}\n${missed.length} skill(s) that fitted well, were offered, and were not loaded`;
+    const title = `${period}\n${plural(missed.length, 'skill')} offered as a good fit, and not loaded`;
     return paragraphs([title, table(['TIMES', 'CONVERSATIONS', 'LAST', 'SKILL', 'ITS WORDS THAT FITTED'], rows), MCP]);
   }
   const { loads, offers, resources, refusals, failures, tokens } = totals;
@@ -85,9 +85,9 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
   return paragraphs([
     [
       period,
-      `${formatNumber(loads)} load(s), ${formatNumber(resources)} file(s), ${formatNumber(tokens)} token(s)`,
-      `${formatNumber(offers)} offer(s), ${formatNumber(refusals)} refusal(s), ${formatNumber(failures)} failure(s)${fewer}`,
-      dead.length > 0 ? `${dead.length} skill(s) not loaded: --dead lists them` : 'Every skill was loaded',
+      `${plural(loads, 'load')}, ${plural(resources, 'file')}, ${plural(tokens, 'token')}`,
+      `${plural(offers, 'offer')}, ${plural(refusals, 'refusal')}, ${plural(failures, 'failure')}${fewer}`,
+      dead.length > 0 ? `${plural(dead.length, 'skill')} not loaded: --dead lists them` : 'Every skill was loaded',
     ].join('\n'),
     table(
       ['LOADS', 'OFFERED', 'NOT TAKEN', 'TOKENS', ...(isWide ? RARE : []), 'LAST LOAD', 'SKILL'],

@@ -83,7 +83,7 @@ it('names near ids for one that nobody has', async () => {
 it('is part of what the doctor says, most important first', async () => {
   const root = cwd();
   const { stdout } = await runCommand(['doctor'], { cwd: root });
-  expect(stdout).toMatch(/Inspection: 1 skill\(s\) to look at.*\n {2}block {2}evil\n {4}An archive .* and \d more\)/);
+  expect(stdout).toMatch(/Inspection: 1 skill to look at.*\n {2}block {2}evil\n {4}An archive .* and \d more\)/);
   const json = await runCommand(['doctor', '--json'], { cwd: root });
   expect(JSON.parse(json.stdout).inspected).toMatchObject([{ skill_id: 'evil', verdict: 'block' }]);
 });

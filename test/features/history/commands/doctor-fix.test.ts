@@ -110,7 +110,7 @@ it('does not write over what somebody has changed since it was shown', async () 
   const { status, stderr } = await runCommand(['doctor', '--fix'], { cwd: root, answer });
   expect(status).toBe(1);
   expect(stderr).toContain('skills:colon was not written: SHOWN_CHANGED');
-  expect(stderr).toContain('1 skill(s) repaired, 1 not');
+  expect(stderr).toContain('1 skill repaired, 1 not');
   expect([read(root, 'mark'), read(root, 'colon')]).toEqual([MARK.slice(1), changed]);
 });
 

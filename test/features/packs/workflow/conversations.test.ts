@@ -152,7 +152,7 @@ describe('the worked example of the RFC, from the pack file alone', () => {
     await type('/workflow support-workflow closing', other);
     await ask();
     expect(systemText(model.requests[0])).toContain('• `technical`');
-    expect(await type('/workflow off')).toBe('No workflow. 3 skill(s).');
+    expect(await type('/workflow off')).toBe('No workflow. 3 skills.');
     await ask();
     expect(systemText(model.requests[1])).toContain('• `billing`');
     expect(toolsOf(1)).not.toContain('workflow_event');

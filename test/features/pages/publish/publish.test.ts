@@ -17,9 +17,9 @@ it('publishes relative to where it is called, and says what to do next', async (
     cwd: join(root, 'site'),
   });
   expect(stdout).toMatch(/^tea +skill-md +\d+ +new$/m);
-  expect(stderr).toContain('tea: 1 private file(s)');
-  expect(stderr).toContain('tea: 1 link(s) were not followed and left out: times.md.');
-  expect(stderr).toContain(`1 skill(s) in ${join(root, 'site/public')}. Serve this folder with any web server`);
+  expect(stderr).toContain('tea: left out: 1 private path');
+  expect(stderr).toContain('tea: left out, because links are not followed: times.md.');
+  expect(stderr).toContain(`1 skill in ${join(root, 'site/public')}. Serve this folder with any web server`);
   expect(status).toBe(0);
   const added = await runCommand(['add', join(root, 'site/public'), '--yes', '--root', tempFolder()]);
   expect(added).toMatchObject({ status: 1, stderr: expect.stringMatching(/ORIGIN_INVALID.*It is a page.*address/) });

@@ -86,7 +86,7 @@ it.each([
   const folder = root(report);
   const { status, stderr } = await runCommand(['proposals', 'import', 'report.md'], { cwd: folder });
   expect([status, stderr]).toEqual([1, expect.stringContaining(code)]);
-  expect((await runCommand(['proposals', 'list'], { cwd: folder })).stderr).toContain('0 waiting proposal(s)');
+  expect((await runCommand(['proposals', 'list'], { cwd: folder })).stderr).toContain('0 waiting proposals');
 });
 
 it('follows no link, reads no huge file, and repeats nothing of what is no report', async () => {

@@ -131,6 +131,6 @@ it('answers the command after a table was dropped', async () => {
   await lookAt(root);
   byHand(root, 'DROP TABLE search_document; DELETE FROM token_counts');
   const { status, stdout, stderr } = await runCommand(['search', 'green tea', '--root', root]);
-  expect([status, stderr]).toEqual([0, '1 skill(s)\n']);
+  expect([status, stderr]).toEqual([0, '1 skill\n']);
   expect(stdout).toContain('tea');
 });

@@ -86,11 +86,11 @@ it('a root that is a skill hands out none of data/, .env, .git and keys, at no d
   expect(await door.problems()).toEqual([]);
   door.close();
   const shown = await runCommand(['show', id, '--root', root, '--skills', root]);
-  expect(shown.stderr).toContain('5 more file(s) or folder(s) are never handed out');
+  expect(shown.stderr).toContain('Never handed out: 5 more paths');
   const doctor = await runCommand(['doctor', '--json', '--root', root, '--skills', root]);
   expect(JSON.parse(doctor.stdout)).toMatchObject({ left_out: { files: 5, skills: 1 } });
   expect((await runCommand(['doctor', '--root', root, '--skills', root])).stdout).toContain(
-    '5 file(s) or folder(s) in 1',
+    'Never handed out: 5 paths in 1',
   );
 });
 

@@ -31,7 +31,7 @@ it('keeps a skill with an interrupted change from agents, and says what to do, w
     { code: 'CHANGE_UNFINISHED', severity: 'error', message: expect.stringMatching(/tea.*approvals allow/) },
   ]);
   const list = await runCommand(['list', '--root', root], { trust: false });
-  expect(list.stderr).toMatch(/tea: held, a change of it was interrupted[\s\S]*2 skill\(s\), 1 held/);
+  expect(list.stderr).toMatch(/tea: held, a change of it was interrupted[\s\S]*2 skills, 1 held/);
 });
 
 it('gives it again when the root is approved, with the old files', async () => {

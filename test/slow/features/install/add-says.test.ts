@@ -20,7 +20,7 @@ function beside(tree: Tree) {
 
 it.each([
   ['../empty', { 'empty/.git/config': '' }, 'it is empty. A skill is a folder with a file of that name.'],
-  ['../docs', { 'docs/README.md': '', 'docs/a/b.md': '' }, 'it has 2 file(s): README.md, a/b.md.'],
+  ['../docs', { 'docs/README.md': '', 'docs/a/b.md': '' }, 'it has 2 files: README.md, a/b.md.'],
   ['../none', {}, 'there is no such folder.'],
   ['../none.zip', {}, 'there is no such file.'],
   ['skills', {}, 'for the folder here write ./skills.'],
@@ -54,7 +54,7 @@ it.each([
   ['blob/main/README.md', 'the path "README.md" is a file, expected a folder with a SKILL.md in it.'],
   [
     'tree/main/docs',
-    'it has 1 file(s): docs/a.md. A skill is a folder with a file of that name. Folders with a SKILL.md: skills/tea.',
+    'it has 1 file: docs/a.md. A skill is a folder with a file of that name. Folders with a SKILL.md: skills/tea.',
   ],
   ['tree/feature/x/skills', 'A branch with a slash is given as owner/repo/path@branch.'],
 ])('of a page of a repository on a server, %s, it says what is there', async (page, expected) => {

@@ -118,7 +118,7 @@ const WRONG: readonly (readonly [what: string, message: RegExp, answer: OddAnswe
   ],
   ['has a failure', /answered with status 500: oops\./, { status: 500, body: 'oops', headers: { 'retry-after': '0' } }],
   ['is something else', /answered with something other than JSON of the form/, { raw: '<html>' }],
-  ['has fewer vectors', /answered with 0 vector\(s\) for 1 text\(s\)\./, { data: () => [] }],
+  ['has fewer vectors', /answered with 0 vectors for 1 text\./, { data: () => [] }],
 ];
 
 it.each(WRONG)(
@@ -173,7 +173,7 @@ it('follows no redirect: the texts go to the endpoint alone', async () => {
 const changed = (change: (one: Embedding) => unknown): OddAnswer => ({ data: (good) => good.map(change) });
 const NO_VECTOR = 'not a list of 1 to 16384 finite numbers, or is zero';
 const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
-  ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
+  ['too few vectors', { data: (good) => good.slice(1) }, '11 vectors'],
   ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
   ['a text as a number', changed((one) => ({ ...one, embedding: ['2', 1] })), NO_VECTOR],
   [

@@ -48,11 +48,8 @@ it('shows what is used, by whom, what it costs and what fails, as a process', as
   expect([status, stderr]).toEqual([0, '']);
   const [range, ...lines] = stdout.split('\n');
   expect(range).toMatch(/^\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d \(UTC\)$/);
-  expect(lines[0]).toMatch(/^3 load\(s\), 1 file\(s\), \d+ token\(s\)$/);
-  expect(lines.slice(1, 3)).toEqual([
-    '6 offer(s), 0 refusal(s), 1 failure(s)',
-    '1 skill(s) not loaded: --dead lists them',
-  ]);
+  expect(lines[0]).toMatch(/^3 loads, 1 file, \d+ tokens$/);
+  expect(lines.slice(1, 3)).toEqual(['6 offers, 0 refusals, 1 failure', '1 skill not loaded: --dead lists them']);
   const rows = stdout.replace(/\d{4}-\d\d-\d\d/g, 'DAY').replace(/ +/g, ' ');
   expect(rows).toContain('LOADS OFFERED NOT TAKEN TOKENS FILES REFUSED FAILED AGENTS LAST LOAD SKILL');
   expect(rows).toMatch(/ 2 2 0 \d+ 1 0 0 1 DAY tea\n/);
@@ -81,7 +78,7 @@ it.each([60, 80, 100, 160])('fits a terminal of %i columns, and names every skil
 it('names the dead ones, one skill, or one agent', async () => {
   const root = await usedRoot();
   const dead = await runCommand(['stats', '--dead', '--root', root]);
-  expect(dead.stdout).toContain('1 skill(s) that no agent has loaded\n');
+  expect(dead.stdout).toContain('1 skill not loaded by any agent\n');
   expect(dead.stdout.replace(/ +/g, ' ')).toContain('OFFERED LAST LOAD SKILL\n 2 never bread\n');
   const one = JSON.parse((await runCommand(['stats', 'tea', '--json', '--root', root])).stdout);
   expect(one.skills).toMatchObject([{ skill_id: 'tea', offers: 2, loads: 2, resources: 1, not_taken: 0, agents: 1 }]);
@@ -131,12 +128,12 @@ it('makes no file where it only reads, and says why nothing is kept', async () =
   const root = tempFolder({ ...skill('tea') });
   const { status, stdout, stderr } = await runCommand(['stats', '--root', root]);
   expect(status).toBe(0);
-  expect(stdout).toContain('0 load(s)');
+  expect(stdout).toContain('0 loads');
   expect(stderr).toContain('has no folder data');
   expect(existsSync(join(root, 'data'))).toBe(false);
   const used = await usedRoot();
   const untrusted = await runCommand(['stats', '--root', used], { trust: false });
-  expect(untrusted.stdout).toContain('0 load(s)');
+  expect(untrusted.stdout).toContain('0 loads');
   expect(untrusted.stderr).toContain('Nothing is kept');
 });
 

@@ -12,7 +12,7 @@ import {
   isTemporaryName,
   realPathOf,
 } from '../../../../../lib/files/index.ts';
-import { showName } from '../../../../../lib/text/index.ts';
+import { plural, showName } from '../../../../../lib/text/index.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TOOL_MARKS } from './names.ts';
 
@@ -165,7 +165,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
   const { maxDepth } = options;
   if (depth >= maxDepth) {
     const details = { maxDepth, count: folders.length };
-    const message = `${folders.length} folder(s) in this one are deeper than limits.scan_depth (${maxDepth}) and were not searched. Raise the limit or add a source.`;
+    const message = `Not searched: ${plural(folders.length, 'folder')} in this one, deeper than limits.scan_depth (${maxDepth}). Raise the limit or add a source.`;
     if (folders.length > 0)
       problems.push({ code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details });
     return [];
@@ -301,6 +301,6 @@ export function hidesSkills(dir: string): readonly Problem[] {
   }
   if (names.length === 0) return [];
   const which = `${names.slice(0, 5).map(showName).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
-  const message = `This file makes its whole folder one skill, so ${names.length} folder(s) with a SKILL.md in it are no skills: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;
+  const message = `This file makes its whole folder one skill, so a SKILL.md makes no skill in ${plural(names.length, 'folder')} below it: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;
   return [{ code: 'SKILLS_INSIDE_SKILL', severity: 'warning', file: join(dir, EXACT), message }];
 }

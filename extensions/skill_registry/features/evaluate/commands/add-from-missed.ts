@@ -6,7 +6,7 @@ import {
   invalidArgument,
   type Options,
 } from '../../../../../lib/command-line/index.ts';
-import { printable } from '../../../../../lib/text/index.ts';
+import { plural, printable } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { TRIGGER_FILE, triggerRows } from '../overlap/trigger-queries.ts';
@@ -37,7 +37,7 @@ export async function addFromMissed(options: Options, terminal: CommandTerminal)
       const proposal_id = await propose(registry, skillId, queries, by);
       for (const query of queries) await kept?.forget({ skillId, query });
       made.push({ skill_id: skillId, proposal_id, cases: queries.length });
-      say(`${skillId}: ${queries.length} trigger case(s) proposed, ${proposal_id}`);
+      say(`${skillId}: ${plural(queries.length, 'trigger case')} proposed, ${proposal_id}`);
     } catch (error) {
       if (!isCodedError(error)) throw error;
       say(`${skillId}: ${describeError(error)}`);

@@ -4,7 +4,7 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import wrapAnsi from 'wrap-ansi';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
-import { printable, toWireDeep } from '../../../../../lib/text/index.ts';
+import { plural, printable, toWireDeep } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { countsOf, describeClaims, describeResult, describeResults } from '../describe.ts';
@@ -94,7 +94,7 @@ function textOfAll(results: readonly EvaluationResult[], held: readonly Held[], 
   const failed = listed.filter(({ totals, problems }) => totals.failed > 0 || problems.length > 0);
   const without = results.length - listed.length;
   return [
-    `${results.length} skill(s): ${countsOf(sumOf(results))}${without > 0 ? `; ${without} of them without test cases` : ''}`,
+    `${plural(results.length, 'skill')}: ${countsOf(sumOf(results))}${without > 0 ? `; ${without} of them without test cases` : ''}`,
     ...(listed.length > 0 ? [describeResults(listed, terminal.width)] : []),
     ...failed.map(describeResult),
     ...(held.length > 0

@@ -1,5 +1,5 @@
 import { EXIT, type ExitStatus, firstLines, type Options } from '../../../../../lib/command-line/index.ts';
-import { printable, showName, toWire } from '../../../../../lib/text/index.ts';
+import { plural, printable, showName, toWire } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 
 const OVERLAPS_SHOWN = 20;
@@ -20,7 +20,7 @@ export async function overlap(options: Options, terminal: CommandTerminal): Prom
     const problems = report.problems.map(({ file, message }) => `  ${showName(file)}: ${printable(message)}`);
     const list = (title: string, lines: readonly string[]) => [title, ...firstLines(lines, OVERLAPS_SHOWN)].join('\n');
     return [
-      list(`Skills that compete for the same tasks: ${groups.length} group(s)`, groups),
+      list(`Skills that compete for the same tasks: ${plural(groups.length, 'group')}`, groups),
       list(`Trigger queries: ${report.queries}, of which ${stolen.length} have a wrong result`, stolen),
       ...(problems.length > 0 ? [list('Trigger queries that cannot be read', problems)] : []),
     ].join('\n\n');

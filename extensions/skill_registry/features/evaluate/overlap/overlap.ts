@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
-import { listed, oneLine } from '../../../../../lib/text/index.ts';
+import { listed, oneLine, plural } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
 import type { Core } from '../../../core/feature.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
@@ -175,7 +175,7 @@ function textOf({ skills, tried, cut, others, claimsAll }: Omit<TakenOver, 'text
         ]
       : []),
     skills.length > 0
-      ? `The search now finds it best, beside the skill itself, for the description of ${skills.length} other skill(s): ${named}.`
+      ? `The search now finds it best, beside the skill itself, for the description of ${plural(skills.length, 'other skill')}: ${named}.`
       : 'The search finds it best for no other description for which it was not best before.',
     tried === 0 && !cut
       ? `None of the ${others} others shares a word with it.`

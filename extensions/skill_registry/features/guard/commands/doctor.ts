@@ -1,4 +1,4 @@
-import { printable } from '../../../../../lib/text/index.ts';
+import { plural, printable } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal, DoctorPart, OpenRegistry } from '../../../core/command-line.ts';
 
 export async function verdicts({ registry }: OpenRegistry, terminal: CommandTerminal): Promise<DoctorPart> {
@@ -9,7 +9,7 @@ export async function verdicts({ registry }: OpenRegistry, terminal: CommandTerm
     const found = others.length === 0 ? '' : `, and ${others.length} more`;
     return printable(`  ${verdict.padEnd(5)}  ${id}\n    ${first?.message} (${where}${found})`);
   });
-  const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
+  const title = `Inspection: ${plural(inspected.length, 'skill')} to look at; skill-registry inspect <id> tells more`;
   return { order: 4, fields: { inspected }, ...(inspected.length > 0 && { section: { title, lines } }) };
 }
 

@@ -4,6 +4,7 @@ import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { actorOf, EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
 import { unifiedDiff } from '../../../../../lib/diff/index.ts';
+import { plural } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal, DoctorPart, OpenRegistry } from '../../../core/command-line.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { sayHeld } from '../../guard/commands/confirm.ts';
@@ -43,14 +44,14 @@ export async function repairAll(options: Options, terminal: CommandTerminal): Pr
   terminal.print({ repaired, failed });
   const left = failed.length > 0 ? `, ${failed.length} not` : '';
   const undo = `; to undo one: skill-registry history ${repairs[0]?.skill.id ?? '<id>'}, then rollback`;
-  if (repairs.length > 0) say(`${repaired.length} skill(s) repaired${left}${repaired.length > 0 ? undo : ''}`);
+  if (repairs.length > 0) say(`${plural(repaired.length, 'skill')} repaired${left}${repaired.length > 0 ? undo : ''}`);
   return failed.length > 0 ? EXIT.problem : EXIT.done;
 }
 
 /** For `doctor`. Nothing is written in an unapproved root, so it has no repairs. */
 export async function repairable({ trusted, registry }: OpenRegistry, terminal: CommandTerminal): Promise<DoctorPart> {
   const repairs = trusted ? await terminal.during('Looking for repairs', repairsOf(registry)) : [];
-  const remedy = `${repairs.length} skill(s) can be repaired; to see how, and be asked: skill-registry doctor --fix`;
+  const remedy = `${plural(repairs.length, 'skill')} can be repaired; to see how, and be asked: skill-registry doctor --fix`;
   const fields = { repairable: repairs.map(({ skill }) => skill.qualifiedId) };
   return { order: 3, fields, ...(repairs.length > 0 && { remedy }) };
 }

@@ -8,7 +8,7 @@ import {
   type Options,
 } from '../../../../../lib/command-line/index.ts';
 import { futureRealPath } from '../../../../../lib/files/index.ts';
-import { listed, printable, toWire } from '../../../../../lib/text/index.ts';
+import { listed, plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import { openTrust } from '../../../../../lib/trust/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';
@@ -180,7 +180,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     `${id}${name === id ? '' : ` (${name})`}${along}`,
     `  ${description}`,
     `  to ${skill.folder}`,
-    `  ${tokens} tokens, ${files.length} file(s), ${bytes} bytes${left}: ${listed(files.map(({ path }) => path))}`,
+    `  ${tokens} tokens, ${plural(files.length, 'file')}, ${bytes} bytes${left}: ${listed(files.map(({ path }) => path))}`,
     ...(scripts.length > 0 ? [`  scripts: ${listed(scripts)}`] : []),
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),
     ...(needs.length > 0 ? [`  requires: ${listed(needs)}`] : []),

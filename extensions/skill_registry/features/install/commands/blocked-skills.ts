@@ -1,6 +1,6 @@
 import { actorOf, firstLines, type Options } from '../../../../../lib/command-line/index.ts';
 import { isCodedError } from '../../../../../lib/errors/index.ts';
-import { printable, shellWord } from '../../../../../lib/text/index.ts';
+import { plural, printable, shellWord } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { isConfirmedWithId } from '../../guard/commands/confirm.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from '../types.ts';
@@ -77,7 +77,7 @@ export function findingLines(findings: Findings, levels: readonly Findings[numbe
       const where = `${file}${line === undefined ? '' : `:${line}`}`;
       return `  ${level.toUpperCase()} ${where}: ${message}${excerpt === '' ? '' : ` ${excerpt}`} (${rule})`;
     });
-  return firstLines(lines, MAX_SHOWN, ' finding(s); --json has all');
+  return firstLines(lines, MAX_SHOWN, '; --json has all findings');
 }
 
 // --- internal ---
@@ -106,7 +106,7 @@ async function agreedBlocks(
   for (const { id, blocked = '', findings } of doubtful) {
     if (yes || !ask) break;
     const blocks = findings.filter(({ level }) => level === 'block').length;
-    const question = `${verb} ${printable(id)}, although ${blocks} finding(s) look like an attack?`;
+    const question = `${verb} ${printable(id)}, although it looks like an attack (${plural(blocks, 'finding')})?`;
     if (await isConfirmedWithId({ ask }, question, id)) agreed.push(blocked);
   }
   if (yes || plain.length > 0 || agreed.length > allowBlock.length) return agreed;

@@ -1,5 +1,5 @@
 import { actorOf, EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
-import { printable, toWire } from '../../../../../lib/text/index.ts';
+import { plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';
@@ -21,8 +21,9 @@ export async function update(
     for (const line of findingLines(findings, ['block', 'warn', 'info'])) terminal.say(`${id}: ${line.trim()}`);
   for (const { id, reaches } of outdated) if (reaches !== '') terminal.say(`${id} ${reaches}`);
   for (const { id, files, diff } of options.check ? [] : outdated)
-    if (diff !== '') terminal.say(`${id}, ${files.filter(({ change }) => change !== 'kept').length} file(s):\n${diff}`);
-  terminal.say(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated`);
+    if (diff !== '')
+      terminal.say(`${id}, ${plural(files.filter(({ change }) => change !== 'kept').length, 'file')}:\n${diff}`);
+  terminal.say(`${plural(plan.skills.length, 'skill')} in skills-lock.json, ${outdated.length} outdated`);
   const isAsked = !options.check && outdated.length > 0;
   const wordsFor = (id: string) => ['update', id];
   const letting = { plan, skills: outdated, verb: 'Update', isAsked, wordsFor } as const;
@@ -65,12 +66,11 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
     reason ?? changed.join(', '),
   ]);
   terminal.print({ skills: skills.map(toWire) }, () => terminal.table(['SKILL', 'STATE', 'FROM', 'WHAT'], rows));
-  terminal.say(`${skills.length} skill(s) in skills-lock.json, ${wrong.length} not as it says`);
+  terminal.say(`${plural(skills.length, 'skill')} in skills-lock.json, ${wrong.length} not as it says`);
   for (const [state, advice] of Object.entries(ADVICE))
     if (skills.some((skill) => skill.state === state)) terminal.say(`${state}: ${advice}`);
   const weak = skills.filter((skill) => skill.weak).length;
-  if (weak > 0)
-    terminal.say(`weak: ${weak} entry(s) of another tool, whose computedHash two different folders can share`);
+  if (weak > 0) terminal.say(`weak: ${weak} of another tool, whose computedHash two different folders can share`);
   return wrong.length > 0 ? EXIT.problem : EXIT.done;
 }
 

@@ -7,7 +7,7 @@ import {
   type TurnContext,
 } from 'skill-registry/kernel';
 import type { Z } from '../../../../../lib/arguments/index.ts';
-import { printable, withoutHidden } from '../../../../../lib/text/index.ts';
+import { plural, printable, withoutHidden } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import type { Workflows } from './types.ts';
@@ -46,7 +46,7 @@ export function workflowCommand(registry: WorkflowSkills & { snapshot(): Snapsho
       const goneText = gone.length > 0 ? [`No longer visible: ${named(gone)}.`] : [];
       const where = workflows.at(turn).workflowState
         ? positionText(registry, turn, [])
-        : `No workflow. ${now.length} skill(s).`;
+        : `No workflow. ${plural(now.length, 'skill')}.`;
       return print([where, ...goneText].join('\n'));
     },
   };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
-import { listed, showName, toWireDeep } from '../../../../../lib/text/index.ts';
+import { listed, plural, showName, toWireDeep } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import type { Published } from './types.ts';
 
@@ -25,12 +25,12 @@ export async function publish(
 function publishedLines({ to, skills, inIndex, parts, refused, notOfRoot, removed }: Published): readonly string[] {
   const lines = refused.map(({ skillId, reason }) => `Not published: ${skillId}: ${reason}.`);
   for (const { name, leftOut } of skills)
-    if (leftOut > 0) lines.push(`${name}: ${leftOut} private file(s) or folder(s) were left out.`);
+    if (leftOut > 0) lines.push(`${name}: left out: ${plural(leftOut, 'private path')}.`);
   for (const { name, links } of skills)
     if (links.length > 0)
-      lines.push(`${name}: ${links.length} link(s) were not followed and left out: ${listed(links.map(showName))}.`);
+      lines.push(`${name}: left out, because links are not followed: ${listed(links.map(showName))}.`);
   if (notOfRoot.length > 0)
-    lines.push(`${notOfRoot.length} skill(s) that are not of this root were not published; name those that are to be.`);
+    lines.push(`Not published: ${plural(notOfRoot.length, 'skill')} of other roots; name those that are to be.`);
   if (removed.length > 0) lines.push(`No longer published: ${listed(removed.map(showName))}.`);
   if (parts > 0)
     lines.push(
@@ -38,6 +38,6 @@ function publishedLines({ to, skills, inIndex, parts, refused, notOfRoot, remove
     );
   return [
     ...lines,
-    `${skills.length} skill(s) in ${to}. Serve this folder with any web server. On other machines: skill-registry add https://..., or sources: [{ wellKnown: https://... }]`,
+    `${plural(skills.length, 'skill')} in ${to}. Serve this folder with any web server. On other machines: skill-registry add https://..., or sources: [{ wellKnown: https://... }]`,
   ];
 }

@@ -6,7 +6,7 @@ import {
   invalidArgument,
   type Options,
 } from '../../../../../lib/command-line/index.ts';
-import { printable, toWire } from '../../../../../lib/text/index.ts';
+import { plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
@@ -125,8 +125,8 @@ export async function purgeProposals(
 /** Ends the question: the number of warnings, and that an approval also allows these findings. */
 export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): string {
   const warnings = checks.filter(({ level }) => level !== 'info').length;
-  const allowed = blocks.length > 0 ? ', and allow what would be called an attack' : '';
-  return `${warnings > 0 ? `, with ${warnings} warning(s)` : ''}${allowed}`;
+  const allowed = blocks.length > 0 ? ', although it looks like an attack' : '';
+  return `${warnings > 0 ? `, with ${plural(warnings, 'warning')}` : ''}${allowed}`;
 }
 
 // --- internal ---

@@ -1,3 +1,4 @@
+import { plural } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { BY, type FeatureCommands, withReason, YES_OF_CHANGE } from '../../../core/command-line.ts';
 
@@ -69,5 +70,5 @@ export const commands: FeatureCommands = {
 
 async function waitingText({ admin }: SkillRegistry): Promise<string | undefined> {
   const count = await admin.waitingProposals();
-  return count > 0 ? `${count} proposal(s) wait for a decision: skill-registry proposals list` : undefined;
+  return count > 0 ? `${plural(count, 'proposal')} waiting for a decision: skill-registry proposals list` : undefined;
 }

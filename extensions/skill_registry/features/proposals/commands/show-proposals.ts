@@ -1,5 +1,5 @@
 import type { Options } from '../../../../../lib/command-line/index.ts';
-import { forTerminal, toWire } from '../../../../../lib/text/index.ts';
+import { forTerminal, plural, toWire } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { changesDescription, describeProposals, describeStats, isWaiting } from '../propose/describe.ts';
@@ -19,7 +19,7 @@ export async function listProposals(
     options.state === undefined && proposals.length > 0
       ? '. To decide: skill-registry proposals review, or in a browser: skill-registry review'
       : '';
-  terminal.say(`${proposals.length} ${which}proposal(s)${next}`);
+  terminal.say(`${plural(proposals.length, `${which}proposal`)}${next}`);
   for (const proposal of proposals) sayReportProblem(proposal, terminal);
 }
 

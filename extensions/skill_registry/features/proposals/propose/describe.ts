@@ -38,7 +38,7 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
   const what = kind === 'update' ? `${skillId}/${path}` : skillId;
   const head = [
     `${id}  ${state}${decided}`,
-    `${kind} ${what} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+    `${kind} ${what} from the source "${source}", by ${author}${model ? ` with ${model}` : ''}, ${created}`,
   ];
   const found = checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`);
   if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));

@@ -7,7 +7,7 @@ import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options } from '..
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
 import { type DescribedRule, type FindingFormat, formatFindings } from '../../../../../lib/findings/index.ts';
-import { loadTokenCounter, printable, showName } from '../../../../../lib/text/index.ts';
+import { loadTokenCounter, plural, printable, showName } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import type { SkillRegistryConfigInput } from '../../../core/config/config.ts';
 import { ownerFile } from '../../../core/config/owner-file.ts';
@@ -69,7 +69,7 @@ export async function validate(
   const { checked, valid, invalid, with_warnings } = totals;
   if (!options.json && (changes || isSearched))
     terminal.say(
-      `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings`,
+      `${plural(checked, changes ? 'changed skill' : 'skill')}: ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings`,
     );
   const isWrong = unsearched.some(({ severity }) => severity === 'error');
   const isStrictlyWrong = options.strict && (with_warnings > 0 || unsearched.length > 0);

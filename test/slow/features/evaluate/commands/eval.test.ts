@@ -56,7 +56,7 @@ it('evaluates every skill: those with test cases in a table, those that are held
   });
   const { status, stdout } = await runCommand(['eval', '--outputs', 'runs'], { cwd: root });
   expect(status).toBe(1);
-  expect(stdout).toMatch(/^3 skill\(s\): 4 passed, 2 failed, 0 not run; 2 of them without test cases\n\nSKILL +PASSED/);
+  expect(stdout).toMatch(/^3 skills: 4 passed, 2 failed, 0 not run; 2 of them without test cases\n\nSKILL +PASSED/);
   expect(stdout).toMatch(/\ntea +2 +2 +0 +1\.00 +0\.50 +\d+\n/);
   expect(stdout).toContain('failed  greets: output_contains "Hello". The output does not have it.');
   expect(stdout).not.toContain('plain');

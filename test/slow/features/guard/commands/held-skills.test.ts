@@ -52,11 +52,9 @@ async function seenIn(root: string, config: Readonly<Record<string, unknown>> = 
 it('is named with its reason, and counted, where a person looks', async () => {
   const root = tempFolder({ ...skill('tea'), ...heldSkill('mixer', 11) });
   const doctor = await runCommand(['doctor', '--root', root]);
-  expect(doctor.stdout).toMatch(
-    /2 skill\(s\), 1 held[\s\S]*warning SKILL_HELD \(1\)[\s\S]*skill-registry approvals show/,
-  );
+  expect(doctor.stdout).toMatch(/2 skills, 1 held[\s\S]*warning SKILL_HELD \(1\)[\s\S]*skill-registry approvals show/);
   const list = await runCommand(['list', '--root', root]);
-  expect(list.stderr).toMatch(/Agents do not see mixer: held, .*, SKILL\.md:\d+\).*\n2 skill\(s\), 1 held/);
+  expect(list.stderr).toMatch(/Agents do not see mixer: held, .*, SKILL\.md:\d+\).*\n2 skills, 1 held/);
   expect(list.stdout).toContain('mixer');
   expect((await runCommand(['list', '--all', '--root', root])).stdout).toMatch(
     /skills:mixer\s+no agent\s+held: .*SKILL\.md/,
@@ -144,7 +142,7 @@ it('is told by the first command that lists, on a cache that knows nothing', asy
   const all = await runCommand(['list', '--all', '--root', root]);
   expect(all.stdout).toMatch(/skills:shaker\s+no agent\s+held: .*SKILL\.md/);
   expect(all.stdout).toMatch(/skills:tea\s+every agent[\s\S]*mixer\s+every agent/);
-  expect(all.stderr).toContain('3 skill(s), 1 held');
+  expect(all.stderr).toContain('3 skills, 1 held');
 });
 
 it('is found by a person who searches, with the reason why agents do not see it', async () => {

@@ -28,7 +28,7 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   expect(yes).toMatchObject({ status: 0, stdout: '' });
   expect(yes.stderr).toContain(`tea is installed, as revision 1: ${join(root, 'skills/tea')}\n`);
   const verified = await run(['verify']);
-  expect(verified).toMatchObject({ status: 0, stderr: '1 skill(s) in skills-lock.json, 0 not as it says\n' });
+  expect(verified).toMatchObject({ status: 0, stderr: '1 skill in skills-lock.json, 0 not as it says\n' });
   expect(verified.stdout).toMatch(/tea\s+same/);
   const listed = await run(['list', '--all']);
   expect(listed.stdout).toMatch(/skills:tea +every agent/);
@@ -71,7 +71,7 @@ it('shows what looks like an attack before everything else, and says so in its q
   const { from, run } = house(EVIL);
   const { stderr } = await run(['add', from], { answer: () => 'n' });
   expect(stderr).toMatch(/^tea: BLOCK SKILL\.md:\d+: /);
-  expect(stderr).toContain('Install tea, although 1 finding(s) look like an attack?');
+  expect(stderr).toContain('Install tea, although it looks like an attack (1 finding)?');
 });
 
 it('needs --yes where nobody can be asked', async () => {
@@ -108,7 +108,7 @@ it('says what is outdated, shows what would change, and takes it', async () => {
   writeTree(from, { 'SKILL.md': LONGER });
   const before = treeOf(join(root, 'skills'));
   const checked = await run(['update', '--check']);
-  expect(checked).toMatchObject({ status: 0, stderr: '1 skill(s) in skills-lock.json, 1 outdated\n' });
+  expect(checked).toMatchObject({ status: 0, stderr: '1 skill in skills-lock.json, 1 outdated\n' });
   expect(checked.stdout).toMatch(/tea\s+outdated\s+\S+\s+SKILL.md changed/);
   expect(treeOf(join(root, 'skills'))).toEqual(before);
   expect(await run(['update', 'none', '--check'])).toMatchObject({

@@ -54,7 +54,7 @@ it('asks about each skill that looks like an attack alone, and lets in what is a
   const some = await run(['add', from, '--all'], answering(/these 2/, 'y'));
   expect(questions).toEqual([
     'Install these 2 skills? [y/N] ',
-    'Install tea, although 1 finding(s) look like an attack? To do it, type the id of the skill (tea): ',
+    'Install tea, although it looks like an attack (1 finding)? To do it, type the id of the skill (tea): ',
   ]);
   expect({ status: some.status, there: skillsOf(root) }).toEqual({ status: 1, there: ['milk', 'pot'] });
   const none = await run(['add', from, '--skill', 'tea'], answering(/although/, 'y'));

@@ -48,7 +48,7 @@ it('shows what it would make of role templates, and writes nothing without a ter
   const { status, stdout, stderr } = await run(root, ['templates/roles']);
   expect(stdout).toContain('qa\n  You are a QA engineer who writes tests. Use this when code changes.\n');
   expect(stdout).toMatch(
-    /\d+ tokens, 3 file\(s\), \d+ bytes; 3 left out: SKILL.md, references\/config.yaml, references\/task_prompt.md/,
+    /\d+ tokens, 3 files, \d+ bytes; 3 left out: SKILL.md, references\/config.yaml, references\/task_prompt.md/,
   );
   expect(stdout).toContain('qa/SKILL.md:8: {{ product }}');
   expect(stdout).toContain('qa/SKILL.md:11: {% if ci %}');

@@ -77,7 +77,7 @@ it('shows the difference with what was found, asks, and does nothing without a y
       expect(stderr).toContain(text);
   }
   expect([await stateOf(), tea()]).toEqual(['open', TEA]);
-  const question = `the change of tea/SKILL.md (${id}), with 1 warning(s)? [y/N] `;
+  const question = `the change of tea/SKILL.md (${id}), with 1 warning? [y/N] `;
   expect(asked).toEqual([`Approve ${question}`, `Reject ${question}`]);
   await run(['proposals', 'approve', id.slice(0, 6)], at('y'));
   expect(tea()).toBe(HOSTILE);

@@ -33,7 +33,7 @@ it('lists what waits, shows one whole, and applies it under the name of whoever 
   const listed = await run('proposals');
   expect(listed.stdout).toMatch(new RegExp(`${id}  open\\s+tea/SKILL.md  agent:brewer`));
   expect(listed.stderr).toBe(
-    '1 waiting proposal(s). To decide: skill-registry proposals review, or in a browser: skill-registry review\n',
+    '1 waiting proposal. To decide: skill-registry proposals review, or in a browser: skill-registry review\n',
   );
   const shown = await run('proposals', 'show', id.slice(-6));
   for (const part of ['+Steep for three minutes.', 'It was weak.', 'Checks', 'tokens'])
@@ -58,7 +58,7 @@ it('rejects with a reason only, and keeps it', async () => {
   expect((await run('proposals', 'reject', id)).status).toBe(2);
   expect((await run('proposals', 'reject', id, '--reason', 'Too long.', '--by', 'eve')).status).toBe(0);
   expect(tea()).toBe(TEA);
-  expect((await run('proposals')).stderr).toBe('0 waiting proposal(s)\n');
+  expect((await run('proposals')).stderr).toBe('0 waiting proposals\n');
   const all = JSON.parse((await run('proposals', 'list', '--state', 'all', '--json')).stdout);
   expect(all.proposals).toMatchObject([{ state: 'rejected', decision: { by: 'person:eve', reason: 'Too long.' } }]);
 });

@@ -7,7 +7,7 @@ import { runCommand } from '../../../../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../../../helpers/temp-folder.ts';
 
 const TEA = skillMd({ name: 'tea', description: 'Brew tea.' }, 'Boil water.');
-const SAID = 'proposal(s) wait for a decision: ';
+const SAID = ' waiting for a decision: ';
 
 const rootWithTea = (): string => tempFolder({ 'skills/tea/SKILL.md': TEA });
 
@@ -36,19 +36,19 @@ it('list, doctor and start say how many proposals wait, and which command shows 
   expect(await registry.admin.waitingProposals()).toBe(2);
   await registry.close();
   const { list, doctor, start } = await printedBy(root);
-  expect(list).toContain(`2 ${SAID}skill-registry proposals list\n`);
-  expect(doctor).toContain(`2 ${SAID}skill-registry proposals list\n`);
-  expect(start).toContain(`2 ${SAID}/proposals\n`);
+  expect(list).toContain(`2 proposals${SAID}skill-registry proposals list\n`);
+  expect(doctor).toContain(`2 proposals${SAID}skill-registry proposals list\n`);
+  expect(start).toContain(`2 proposals${SAID}/proposals\n`);
   const json = async (...args: readonly string[]) => JSON.parse((await runCommand([...args, '--json'])).stdout);
   expect(Object.keys(await json('list', '--root', root))).toEqual(['skills', 'total', 'problems']);
   expect(await json('doctor', '--root', root)).toMatchObject({ waiting_proposals: 2 });
   const unapproved = await runCommand(['list', '--root', root], { trust: false });
-  expect(unapproved.stderr).toContain(`2 ${SAID}`);
+  expect(unapproved.stderr).toContain(`2 proposals${SAID}`);
 });
 
 it('says nothing where none waits, and makes no history to find that out', async () => {
   const root = rootWithTea();
-  for (const text of Object.values(await printedBy(root))) expect(text).not.toContain('proposal(s)');
+  for (const text of Object.values(await printedBy(root))) expect(text).not.toContain('waiting for a decision');
   await runCommand(['list', '--root', root]);
   expect(existsSync(join(root, 'data/skill_registry/history.db'))).toBe(false);
 });
@@ -90,7 +90,7 @@ it.each<[string, Tree]>([
   }
   const { status, stdout, stderr } = await runCommand(['list', '--root', root], { trust: false });
   expect({ status, tea: stdout.includes('tea') }).toEqual({ status: 0, tea: true });
-  expect(stderr).toContain('1 problem(s)');
+  expect(stderr).toContain('1 problem');
 });
 
 /** Writes over the first page of an index; the rest of the database stays whole. */

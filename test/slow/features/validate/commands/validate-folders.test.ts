@@ -29,7 +29,7 @@ it('validate finds all skills below a folder, and ends with totals that add up',
   expect(stderr).toContain(
     "Validation failed for skills/bad:\n  - Directory name 'bad' must match skill name 'other'\n",
   );
-  expect(stderr.trimEnd().split('\n').at(-1)).toBe('4 skill(s): 3 valid, 1 not valid; 1 with warnings');
+  expect(stderr.trimEnd().split('\n').at(-1)).toBe('4 skills: 3 valid, 1 not valid; 1 with warnings');
   const { results, totals } = JSON.parse((await runCommand(['validate', 'skills', '.', '--json'], { cwd })).stdout);
   expect(totals).toEqual({ checked: 4, valid: 3, invalid: 1, with_warnings: 1 });
   expect(results).toHaveLength(4);
@@ -43,7 +43,7 @@ it('validate says what of a folder could not be searched, and exits 1', async ()
   const { status, stdout, stderr } = await runCommand(['validate', 'skills'], { cwd });
   expect([status, stdout]).toEqual([1, 'Valid skill: skills/tea\n']);
   expect(stderr).toMatch(
-    /error: .*skills\/away: SYMLINK_OUTSIDE: .*\n1 skill\(s\): 1 valid, 0 not valid; 0 with warnings\n$/,
+    /error: .*skills\/away: SYMLINK_OUTSIDE: .*\n1 skill: 1 valid, 0 not valid; 0 with warnings\n$/,
   );
 });
 
@@ -90,7 +90,7 @@ it('validate --changed takes the skills that git says have changed: staged, not 
     ['skills/edited false', 'skills/new true'],
   ]);
   const { stderr } = await runCommand(['validate', '--changed'], { cwd: folder });
-  expect(stderr).toContain('6 changed skill(s): 3 valid, 3 not valid; 0 with warnings\n');
+  expect(stderr).toContain('6 changed skills: 3 valid, 3 not valid; 0 with warnings\n');
 });
 
 it('validate --changed says what to do where there is no repository, and runs no program that one names', async () => {
