@@ -25,10 +25,12 @@ export {
   reservedRoots,
 } from './withheld.ts';
 export {
+  linkContained,
   makePrivateFile,
   makePrivateFolder,
   removeContained,
   removeEmptyFolders,
   renameContained,
+  unlinkContained,
   writeContained,
 } from './write-contained.ts';

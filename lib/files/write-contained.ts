@@ -8,18 +8,20 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
   renameSync,
   rmdirSync,
   rmSync,
   type Stats,
+  symlinkSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isCodedError, withFallback } from '../errors/index.ts';
 import { pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
 import { inParentOf, type OpenEntry, type OpenOptions, statsOf } from './open-contained.ts';
-import { fileSegments } from './paths.ts';
+import { fileSegments, futureRealPath } from './paths.ts';
 import { removeAbandoned, temporaryName } from './temporary-names.ts';
 import { assertWritable } from './withheld.ts';
 
@@ -114,6 +116,50 @@ export function renameContained(
     entry.sync();
   };
   inParentOf(base, path, rename, options);
+}
+
+/**
+ * Makes a relative link to a folder, with the missing folders above it. Replaces nothing.
+ * @param base - Absolute, real. No link below it is followed. @param target - Absolute, real.
+ * @returns false when something has this name.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
+ */
+export function linkContained(base: string, path: string, target: string): boolean {
+  assertWritable(base, [...fileSegments(path), '']);
+  const link = (entry: OpenEntry): boolean => {
+    try {
+      symlinkSync(relative(dirname(join(base, path)), target), entry.path, 'dir');
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw writeFailed(path, String(codeOf(error)), error);
+    }
+    entry.sync();
+    return true;
+  };
+  return inParentOf(base, path, link, { make: true });
+}
+
+/** Removes a link that leads to `target`, and nothing else. @param base, target - As of `linkContained`. */
+export function unlinkContained(base: string, path: string, target: string): boolean {
+  const leadsThere = (link: string): boolean =>
+    futureRealPath(
+      resolve(
+        dirname(join(base, path)),
+        withFallback(() => readlinkSync(link), '/'),
+      ),
+    ) === target;
+  const unlink = (entry: OpenEntry): boolean => {
+    if (!leadsThere(entry.path)) return false;
+    // First another name: what somebody puts in its place at this moment stays.
+    const aside = join(entry.folder, temporaryName());
+    renameSync(entry.path, aside);
+    const isLink = leadsThere(aside);
+    if (isLink) unlinkSync(aside);
+    else renameSync(aside, entry.path);
+    entry.sync();
+    return isLink;
+  };
+  return withFallback(() => inParentOf(base, path, unlink), false);
 }
 
 /** Mode 0700. Removes the permissions of others on an existing folder, unless a link may lead to somebody else's. */

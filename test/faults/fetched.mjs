@@ -50,11 +50,8 @@ export const fetched = [
   },
   {
     title: 'A lock names a skill in the home of a person',
-    in: 'ofRoot',
-    swap: [
-      'isInside(path, real) && !homes.some((home) => isInside(path, home))',
-      'path !== real || !homes.some((home) => isInside(path, home))',
-    ],
+    in: 'lockScopes',
+    swap: ['isInside(path, real) && !isOfPerson(path)', 'isInside(path, real) || isOfPerson(path)'],
     test: 'is never what lies in the home of a person',
   },
   {
@@ -65,7 +62,7 @@ export const fetched = [
   },
   {
     title: 'A change where another tool installs is not undone after a kill',
-    in: 'openChanges.locationOf',
+    in: 'installFolders',
     swap: ['agentFolders(root)', 'agentFolders(root).slice(0, 0)'],
     test: 'is undone when the process that changed it was killed',
   },

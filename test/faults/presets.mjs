@@ -47,4 +47,65 @@ export const presets = [
     swap: ['isNew && preset', "isNew && preset === 'project' && preset"],
     test: 'keeps its sources when a skill is disabled, which makes the config file',
   },
+  {
+    title: 'A link for an agent is made through the link of a repository',
+    in: 'linkContained',
+    swap: [
+      'inParentOf(base, path, link, { make: true })',
+      'link({ path: join(base, path), folder: dirname(join(base, path)), sync: () => undefined })',
+    ],
+    test: 'makes none through a link that appears between the plan and the writing',
+  },
+  {
+    title: 'With a skill every link that has its name is removed',
+    in: 'unlinkContained',
+    swap: [
+      "futureRealPath(resolve(dirname(join(base, path)), withFallback(() => readlinkSync(link), '/'))) === target",
+      'link !== target',
+    ],
+    test: 'says of a link that it is missing, or leads elsewhere',
+  },
+  {
+    title: 'A lock names folders for links',
+    in: 'knownAgents',
+    swap: ['Object.hasOwn(PRESETS, name)', "name !== ''"],
+    test: 'takes no path out of a lock',
+  },
+  {
+    title: 'The history of a root that nobody approved is restored into the home of a person',
+    in: 'createHistory',
+    never: '!context.trusted && lockScopes(root)[1].covers(folderOf(location))',
+    test: 'restores nothing there from the history of a root that nobody approved',
+  },
+  {
+    title: 'A lock of the person counts that others can write',
+    in: 'hasPersonLock',
+    swap: ['whyNotTrusted(file) === undefined', "file !== ''"],
+    test: 'believes no lock that others can write',
+  },
+  {
+    title: 'Any lock makes a folder of agents writable',
+    in: 'readerOf',
+    swap: ['Object(entry).registry !== undefined', 'entry !== undefined'],
+    test: 'makes no folder writable by a lock that another tool wrote',
+  },
+  {
+    title: 'The first installation for a person cannot be undone after a crash',
+    in: 'installFolders',
+    swap: ['hasPersonLock() ? personFolders(root, sources) : []', '[]'],
+    test: 'is undone when the process that installed the first one was killed',
+  },
+  {
+    title: 'Two projects write the lock of the person at once',
+    in: 'alone',
+    swap: ['!scope.ofPerson', "scope.folder !== ''"],
+    test: 'keeps every entry when two projects install for the person at once',
+    build: true,
+  },
+  {
+    title: 'A held skill goes to the archive although somebody has changed it',
+    in: 'remove',
+    swap: ['isAsLocked(filesAt(target), entry)', 'filesAt(target).length > 0'],
+    test: 'stays when somebody changes it between the question and the move',
+  },
 ];

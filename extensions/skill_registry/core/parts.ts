@@ -279,6 +279,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     kinds: features.flatMap(({ sources = [] }) => sources),
     configured: config.sources,
     decisions: features.find(({ decisions }) => decisions)?.decisions,
+    installedInto: features.find((feature) => feature.installedInto)?.installedInto?.(root),
     getSecret: hooks.getSecret,
     onProgress: hooks.onProgress,
     cache: cacheFile === undefined ? undefined : base.skillFiles,

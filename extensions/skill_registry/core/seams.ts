@@ -21,6 +21,8 @@ export interface GivenByFeature {
   /** What people decided about sources. At most one feature has it. */
   readonly decisions?: SourceDecisions;
   readonly config?: ConfigPart;
+  /** Whether skills were installed into a folder of agents (absolute): then it may be written. At most one has it. */
+  readonly installedInto?: (root: string) => (folder: string) => boolean;
 }
 
 /** What a feature adds to one registry. */

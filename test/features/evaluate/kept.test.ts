@@ -19,7 +19,7 @@ async function olderRoot(): Promise<{ readonly root: string; readonly proposalId
   });
   await registry.close();
   const database = openSqlite(historyOf(root));
-  database.exec('DROP TABLE evidence; PRAGMA user_version = 1');
+  database.exec('ALTER TABLE archived DROP COLUMN lock; DROP TABLE evidence; PRAGMA user_version = 1');
   database.close();
   return { root, proposalId };
 }

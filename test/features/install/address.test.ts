@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { lockScopes } from '../../../extensions/skill_registry/features/guard/installed.ts';
 import {
   originOf,
   parseOrigin,
@@ -8,6 +9,8 @@ import {
 } from '../../../extensions/skill_registry/features/install/address.ts';
 import { readLock } from '../../../extensions/skill_registry/features/install/lock.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const [HERE] = lockScopes('/here');
 
 const GITHUB = 'https://github.com/acme/skills.git';
 const GOOD: readonly (readonly [string, object])[] = [
@@ -126,7 +129,7 @@ it('shows no password and no query, which may be a token, of an address that it 
 
 it('shows no password, and keeps none in the lock', () => {
   const origin = parseOrigin('https://ada:secret@git.example.com/skills.git', '/here');
-  expect(`${shownOrigin(origin)} ${JSON.stringify(sourceFields(origin, '/here'))}`).not.toContain('secret');
+  expect(`${shownOrigin(origin)} ${JSON.stringify(sourceFields(origin, HERE))}`).not.toContain('secret');
 });
 
 it('asks which is meant where owner/repo is a folder as well', () => {
@@ -168,7 +171,7 @@ const HASH = 'a'.repeat(64);
 it.each(GOOD.filter(([, origin]) => !('path' in origin && 'url' in origin)))(
   'finds %s again by what the lock says',
   (text, origin) => {
-    const entry = { ...sourceFields(parseOrigin(text, '/here'), '/here'), computedHash: HASH };
+    const entry = { ...sourceFields(parseOrigin(text, '/here'), HERE), computedHash: HASH };
     expect(originOf(entry, '/here')).toEqual(origin);
   },
 );

@@ -94,12 +94,13 @@ it('is never what lies in the home of a person: a folder for all projects that m
   const { root } = rootOfOtherTool({ '.agents/x.md': '' });
   rmSync(join(root, '.agents'), { recursive: true });
   writeTree(home, { '.claude/skills/tea/SKILL.md': TEA });
-  const sources = [{ preset: 'claude', writable: true }] as const;
+  const outside = tempFolder();
+  const sources = [{ preset: 'claude', writable: true }, { path: outside }] as const;
   const registry = await openRoot(root, { config: { sources } });
   await assertNotNamed(registry, join(home, '.claude/skills/tea'), join(root, '.claude/skills/tea'));
   await expect(
     registry.origin.add(tempFolder({ 'SKILL.md': TEA.replaceAll('tea', 'pot') }), {
-      to: join(home, '.claude/skills'),
+      to: outside,
     }),
   ).rejects.toMatchObject({ code: 'ORIGIN_REFUSED', message: expect.stringMatching(/outside the root/) });
 });

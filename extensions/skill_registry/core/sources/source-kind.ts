@@ -29,6 +29,8 @@ export interface SourceDefaults {
   readonly trusted?: boolean;
   /** Default: nobody has decided anything. */
   readonly decisions?: SourceDecisions | undefined;
+  /** Whether skills were installed into a folder of agents. Default: never. */
+  readonly installedInto?: ((folder: string) => boolean) | undefined;
   /** Asks whether a person has allowed findings in files that are fetched. Default: nobody has. */
   readonly noteBlocked?: NoteBlocked | undefined;
   /** As that of the guard. Default: all may be named. */

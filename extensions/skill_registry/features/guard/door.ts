@@ -7,7 +7,7 @@ import type { Opened } from '../../core/seams.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { HeldSkills, isFound } from './held-skills.ts';
 import { inspectionsFile } from './inspections.ts';
-import { createInstalled } from './installed.ts';
+import { createInstalled, installedInto } from './installed.ts';
 import { sourceDecisions } from './sources.ts';
 import type { TrustDecision } from './types.ts';
 
@@ -27,6 +27,7 @@ export interface Holder {
 export const guard: Feature<GuardPart> = {
   id: 'guard',
   decisions: sourceDecisions,
+  installedInto,
   open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };

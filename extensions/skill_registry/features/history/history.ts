@@ -11,18 +11,19 @@ import type { Skill } from '../../core/skill/skill.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { archivedForInspection } from '../guard/files-for-inspection.ts';
+import { lockScopes } from '../guard/installed.ts';
 import { asInspected, MAX_RECORDED_FILES } from '../guard/recorded-files.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { quoted, rowRefused, skillExists } from './errors.ts';
 import { afterChanges, assertInspected, type FilesAfter } from './inspected-change.ts';
-import { checkedFolder, checkedPath } from './journal/journal-entries.ts';
+import { archivedLock, checkedFolder, checkedPath } from './journal/journal-entries.ts';
 import type { PlannedChange, ResultOrReason } from './journal/writer.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
 import {
-  agentFolders,
   folderExists,
   folderOf,
+  installFolders,
   locationOfKey,
   locationOfSkill,
   type SkillLocation,
@@ -79,7 +80,10 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const message = `There is no removed skill ${JSON.stringify(id)}. ${what}`;
       throw new CodedError('SKILL_NOT_FOUND', message, { skill_id: id });
     }
-    return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
+    const location = locationOfKey(skillId, key, { sources: installFolders(root, context.sources()), root });
+    // A repository may bring its history.
+    if (!context.trusted && lockScopes(root)[1].covers(folderOf(location))) throw notInPerson(folderOf(location));
+    return location;
   };
 
   const afterRestore = ({ changes, move }: RestoringChange): FilesAfter => ({
@@ -181,6 +185,11 @@ function whyNotRecorded(
   return recorded?.result ? undefined : `${file} cannot be read now.`;
 }
 
+function notInPerson(folder: string): CodedError {
+  const why = `Nobody has approved this root, so nothing of its history is written to ${folder}.`;
+  return new CodedError('ROOT_NOT_APPROVED', `${why} To approve it: skill-registry approvals allow.`);
+}
+
 /** No digest starts like this. */
 const PRESENT = 'present';
 
@@ -243,8 +252,8 @@ function changesTo(
 }
 
 function archivedAs(database: SqliteDatabase, column: 'skill_id' | 'place', value: string) {
-  const sql = `SELECT place, folder FROM archived WHERE ${column} = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1`;
-  return database.prepare<Readonly<Record<'place' | 'folder', string>>>(sql).get(value);
+  const sql = `SELECT place, folder, lock FROM archived WHERE ${column} = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1`;
+  return database.prepare<Readonly<Record<'place' | 'folder', string>> & { lock: string | null }>(sql).get(value);
 }
 
 function idsOf(database: SqliteDatabase): readonly string[] {
@@ -253,16 +262,17 @@ function idsOf(database: SqliteDatabase): readonly string[] {
   return rows.map(({ id }) => id);
 }
 
-type RestoringChange = Pick<PlannedChange, 'changes' | 'move'>;
+type RestoringChange = Pick<PlannedChange, 'changes' | 'move' | 'lock'>;
 
 /** From the archive; without the archived folder, from the last revision. */
 function restoringChange(database: SqliteDatabase, location: SkillLocation, dataDir: string): RestoringChange {
   const { key, skillId } = location;
   const archived = archivedAs(database, 'place', key);
   const folder = archived && checkedFolder(archived.folder);
+  const lock = archivedLock(archived?.lock ?? null);
   if (folder !== undefined && existsSync(join(dataDir, folder)))
-    return { changes: [], move: { direction: 'back', folder } };
+    return { changes: [], move: { direction: 'back', folder }, lock };
   const last = revisionsOf(database, key).at(-1);
   if (!last) throw rowRefused(`a skill in the archive, ${JSON.stringify(skillId)}, without a revision`);
-  return { changes: changesTo(last, undefined, location, (file) => storedBytes(database, file)) };
+  return { changes: changesTo(last, undefined, location, (file) => storedBytes(database, file)), lock };
 }

@@ -10,7 +10,7 @@ import { historyError } from './journal/history-database.ts';
 import { Writer, type WriterOptions } from './journal/writer.ts';
 import { createManagement } from './manage.ts';
 import { RevisionRecorder } from './recorder.ts';
-import { agentFolders, folderOf, locationOfKey } from './skill-location.ts';
+import { folderOf, installFolders, locationOfKey } from './skill-location.ts';
 import type { Management } from './types.ts';
 
 export interface OpenChanges {
@@ -48,15 +48,16 @@ export function openChanges(core: Core, joinings: readonly Joining[]): OpenChang
     mayRecover: trusted,
     onCommit: (...given) => joinings.forEach(({ onCommit }) => void onCommit?.(...given)),
     catchUp: (...given) => joinings.flatMap(({ catchUp }) => catchUp?.(...given) ?? []),
-    changeLock: (change) => joinings.forEach(({ changeLock }) => void changeLock?.(change)),
+    changeLock: (...given) => joinings.forEach(({ changeLock }) => void changeLock?.(...given)),
     maxBytes: config.limits.file_bytes,
     isCode: (path) => isCode(root, path) || catalog.sources().some((candidate) => candidate.isCode?.(path)),
     locationOf: (skillId, key, id) =>
-      locationOfKey(skillId, key, { sources: [...catalog.sources(), ...agentFolders(root)], root }, id),
+      locationOfKey(skillId, key, { sources: installFolders(root, catalog.sources()), root }, id),
   });
   const context: ChangeContext = {
     writer,
     root,
+    trusted,
     caches: cacheFilesOf(root),
     limits: config.limits,
     writes: config.writes,

@@ -23,6 +23,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
+import { hasPersonLock, lockScopes } from '../guard/installed.ts';
 import { isLeftover } from '../guard/recorded-files.ts';
 import { newErrors, newMissingParts } from './changed-text.ts';
 import { noChange, quoted, sourceNotWritable } from './errors.ts';
@@ -54,6 +55,19 @@ export function agentFolders(root: string): readonly SkillFolder[] {
     const folder = join(real, project);
     return futureRealPath(folder) === folder ? [{ id, writing: { folder, validation: 'lenient' } }] : [];
   });
+}
+
+/** Where agents look in every project, as far as it is a source. A link there is the person's own. */
+export function personFolders(root: string, sources: readonly SkillSource[]): readonly SkillFolder[] {
+  const [, { covers }] = lockScopes(root);
+  return sources.flatMap(({ id, kind, location: folder }) =>
+    kind === 'directory' && covers(futureRealPath(folder)) ? [{ id, writing: { folder, validation: 'lenient' } }] : [],
+  );
+}
+
+/** Folders that a change of an installed skill may be in. */
+export function installFolders(root: string, sources: readonly SkillSource[]): readonly SkillFolder[] {
+  return [...sources, ...agentFolders(root), ...(hasPersonLock() ? personFolders(root, sources) : [])];
 }
 
 export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], root: string): SkillLocation {
@@ -115,6 +129,12 @@ export function isToolFolder(name: string): boolean {
 /** The skill's folder, or its qualified id when it has none. */
 export function skillKey(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
+}
+
+/** Relative to the root: a root that moves keeps its history. */
+export function folderKey(dir: string, root: string): string {
+  const real = futureRealPath(root);
+  return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;
 }
 
 /** Two sources may have the same folder. */
@@ -246,12 +266,6 @@ export function checkValid(
 }
 
 // --- internal ---
-
-/** Relative to the root: a root that moves keeps its history. */
-function folderKey(dir: string, root: string): string {
-  const real = futureRealPath(root);
-  return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;
-}
 
 function limitOf({ skillFile }: SkillLocation, path: string, { file_bytes, resource_bytes }: Limits): number {
   return path === skillFile ? file_bytes : resource_bytes;

@@ -3,15 +3,18 @@ import { dirname, join } from 'node:path';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { unlessCoded } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
+import { futureRealPath } from '../../../../lib/files/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
+import { type LockScope, lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
-import { findInstalled, type InstalledSkills } from './find-installed.ts';
+import { findInstalled, type InstalledSkills, scopeAt } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
+import { planLinks } from './links.ts';
 import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
 import { type InstallContext, openOrigin } from './open-origin.ts';
 import {
@@ -21,12 +24,15 @@ import {
   type OriginSkillFiles,
   readOriginSkills,
 } from './opened-origin.ts';
+import { agentsFor, folderNamed } from './place.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry } from './types.ts';
 import { locationFor, type SkillToWrite } from './write-skill.ts';
 
 export async function planAdd(context: InstallContext, what: string, options: AddOptions): Promise<AddPlan> {
   const { root } = context;
-  const { to } = options;
+  const folder = folderNamed(options.to, root);
+  const scope = folder === undefined ? lockScopes(root)[0] : scopeAt(context, futureRealPath(folder));
+  const agents = agentsFor(scope, folder, options.agents);
   const origin = parseOrigin(what, options.cwd ?? root);
   const shown = shownOrigin(origin);
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
@@ -38,23 +44,26 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
     const { chosen, alongWith, unreadable } = await chooseSkills(opened, below, options, shown);
     const { byId } = context.snapshot();
     const toAdd = chosen.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
-    const locked = readLock(root).skills;
-    const from = sourceFields(origin, root);
-    const there = await findInstalled(context);
+    const locked = readLock(scope.folder).skills;
+    const from = sourceFields(origin, scope);
+    const there = await findInstalled(context, scope);
     const isThere = (name: string) => isInstalledFrom(there, name, locked.get(name), from);
     const installed = new Set(toAdd.filter((skill) => isThere(lockName(skill))));
     const missing = toAdd.filter((skill) => !installed.has(skill));
     const ids = missing.map(({ id }) => id);
-    const located = missing.map((skill) => ({ ...skill, location: locationFor(context, skill.id, to, !options.link) }));
+    const covering = options.link ? undefined : scope;
+    const located = missing.map((skill) => ({ ...skill, location: locationFor(context, skill.id, folder, covering) }));
     const planned: PlannedSkill[] = [];
     const broken: string[] = [];
     for (const skill of await readOriginSkills(opened, located)) {
       const { location, files, skillFile } = skill;
       await takeBreak(planned.length, located.length, 'Inspecting what came');
       if (isValid(files, location, options.all)) {
-        const lock = { name: lockName(skill), entry: lockEntryOf(opened, skill, root), before: undefined };
+        const links = planLinks(scope, location, options.link ? [] : agents);
+        const entry = lockEntryOf(opened, skill, scope, links.agents);
+        const lock = { name: lockName(skill), entry, before: undefined };
         const write = { location, kind: 'installed', origin: shown, lock } as const;
-        planned.push(await planSkill(context, skill, write, { ids, isAlong: alongWith.has(skill.id) }));
+        planned.push(await planSkill(context, skill, write, { ids, isAlong: alongWith.has(skill.id), links }));
       } else broken.push(skillFile);
     }
     const writes = planned.map(({ write }) => write);
@@ -77,16 +86,17 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
 export function lockEntryOf(
   { origin, at: { commit, version, digest, digests } }: Pick<OpenedOrigin, 'origin' | 'at'>,
   { folder, skillFile, files }: OriginSkill & OriginSkillFiles,
-  root: string,
+  scope: LockScope,
+  links: readonly string[] | undefined,
 ): LockEntry {
   return {
-    ...sourceFields(origin, root),
+    ...sourceFields(origin, scope),
     skillPath: origin.kind === 'well-known' ? undefined : skillFile,
     version,
     wellKnownDigest: digests?.get(folder),
     archiveDigest: digest,
     computedHash: computedHash(files),
-    registry: { commit, ...lockedFiles(files) },
+    registry: { commit, ...lockedFiles(files), ...(links && links.length > 0 && { links }) },
   };
 }
 

@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isPlainPath, PACKAGE_NAME } from '../../../../lib/files/index.ts';
 import { isLoopback } from '../../../../lib/loopback/index.ts';
 import { decodedAddress } from '../../../../lib/text/index.ts';
+import type { LockScope } from '../guard/installed.ts';
 import { originInvalid } from './errors.ts';
 import type { GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';
@@ -115,7 +116,7 @@ export function pinnedOrigin(origin: Origin, { registry, version }: LockEntry): 
 
 export function sourceFields(
   origin: Origin,
-  root: string,
+  scope: LockScope,
 ): Pick<LockEntry, 'source' | 'sourceType' | 'sourceUrl' | 'ref'> {
   switch (origin.kind) {
     case 'git': {
@@ -132,9 +133,9 @@ export function sourceFields(
     case 'archive':
       return /^https?:/.test(origin.location)
         ? { source: origin.location, sourceType: 'download' }
-        : { source: portable(origin.location, root), sourceType: 'local-archive' };
+        : { source: portable(origin.location, scope), sourceType: 'local-archive' };
     default:
-      return { source: portable(origin.path, root), sourceType: 'local' };
+      return { source: portable(origin.path, scope), sourceType: 'local' };
   }
 }
 
@@ -236,8 +237,10 @@ export function withoutUser(url: string): string {
   return url.replace(/^(https?:\/\/)[^@/]*@/, '$1').replace(/^(ssh:\/\/[^@/:]*):[^@/]*@/, '$1@');
 }
 
-function portable(path: string, root: string): string {
-  const below = relative(root, path).split(sep).join('/');
+/** In the lock of a project that others may have in another place, relative to it. */
+function portable(path: string, { folder, ofPerson }: LockScope): string {
+  if (ofPerson) return path;
+  const below = relative(folder, path).split(sep).join('/');
   if (isAbsolute(below)) return path;
   return below === '' ? '.' : below.startsWith('..') ? below : `./${below}`;
 }

@@ -25,28 +25,26 @@ export const install: Feature<InstallPart> = {
 const word = schema((z) => z.string().optional());
 const addOptions = schema((z) => {
   const flag = z.boolean().optional();
-  return z
-    .strictObject({ skills: z.array(z.string()).optional(), all: flag, link: flag, cwd: word(), to: word() })
-    .optional();
+  const names = z.array(z.string()).optional();
+  return z.strictObject({ agents: names, skills: names, all: flag, link: flag, cwd: word(), to: word() }).optional();
 });
 const importOptions = schema((z) => z.strictObject({ name: word(), cwd: word() }).optional());
+const removeOptions = schema((z) => z.strictObject({ asInstalled: z.boolean().optional() }).optional());
 const restoreOptions = schema((z) => z.strictObject({ to: word() }).optional());
 const ids: Schema<readonly string[] | undefined> = schema(() => texts().optional());
 const applyOptions: Schema<ApplyOptions | undefined> = schema((z) =>
   z.strictObject({ allowBlock: z.array(z.string()).optional() }).optional(),
 );
 
-function open({ call: { later }, of, root, trusted }: Core): Opened<InstallPart> {
+function open({ call: { later }, of, root }: Core): Opened<InstallPart> {
   const changes = of(history);
   let originKinds: OriginKinds = {};
   changes.join(async () => {
-    const { changeLock } = await import('./lock.ts');
-    return { changeLock: ({ name, entry }) => changeLock(root, name, entry) };
+    const { changeInstalled } = await import('./lock.ts');
+    return { changeLock: (change, location) => changeInstalled(root, change, location) };
   });
   const run = <Result>(work: (context: InstallContext) => Promise<Result>): Promise<Result> =>
-    changes.run(({ conflicts, context }) =>
-      work({ ...context, originKinds, trusted, ...(conflicts && { conflicts }) }),
-    );
+    changes.run(({ conflicts, context }) => work({ ...context, originKinds, ...(conflicts && { conflicts }) }));
   const planned =
     <Given extends readonly unknown[], P extends AddPlan | UpdatePlan>(plan: (...given: Given) => Promise<P>) =>
     async (...given: Given): Promise<P> => {
@@ -74,10 +72,11 @@ function open({ call: { later }, of, root, trusted }: Core): Opened<InstallPart>
         run(async (context) => (await import('./update.ts')).planUpdate(context, some)),
       ),
     ),
+    place: () => run(async (context) => (await import('./place.ts')).placeOf(context)),
     sources: () => run(async (context) => (await import('./origins.ts')).usedSources(context)),
     verify: () => run(async (context) => (await import('./origins.ts')).verify(context)),
-    remove: later('origin.remove(id, actor)', [text, actor], (id, by) =>
-      run(async (context) => (await import('./origins.ts')).remove(context, id, by)),
+    remove: later('origin.remove(id, actor, options)', [text, actor, removeOptions], (id, by, options) =>
+      run(async (context) => (await import('./origins.ts')).remove(context, id, by, options?.asInstalled)),
     ),
   };
   return {

@@ -1,18 +1,20 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { basename, join, relative, sep } from 'node:path';
-import { futureRealPath, isInside, isReserved } from '../../../../lib/files/index.ts';
+import { basename, join } from 'node:path';
+import { futureRealPath, isReserved } from '../../../../lib/files/index.ts';
 import { groupsOf } from '../../core/catalog/merge.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
-import { homeFolders } from '../../core/sources/agent-folders.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
+import { type LockScope, lockScopes } from '../guard/installed.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import {
   agentFolders,
   folderExists,
+  folderKey,
   folderOf,
   locationOfKey,
   locationOfSkill,
+  personFolders,
+  type SkillFolder,
   type SkillLocation,
   skillKey,
 } from '../history/skill-location.ts';
@@ -34,16 +36,31 @@ export interface InstalledSkills {
   elsewhere(name: string): string | undefined;
 }
 
-/** A repository may bring its lock, so it covers neither paths outside the root nor a person's own folders. */
-export async function findInstalled(context: ChangeContext): Promise<InstalledSkills> {
-  const isOfRoot = ofRoot(context.root);
+/** The lock of the root; that of the person too, where folders of the person are sources. */
+export function scopesOf({ root, sources }: Pick<ChangeContext, 'root' | 'sources'>): readonly LockScope[] {
+  const [project, person] = lockScopes(root);
+  return personFolders(root, sources()).length > 0 ? [project, person] : [project];
+}
+
+/** Whose lock has the skill. */
+export function scopeAt(context: Pick<ChangeContext, 'root' | 'sources'>, folder: string): LockScope {
+  const scopes = scopesOf(context);
+  return scopes.find(({ covers }) => covers(folder)) ?? (scopes[0] as LockScope);
+}
+
+/** @param scope - A repository may bring its lock, so that covers no path outside the root. */
+export async function findInstalled(
+  context: ChangeContext,
+  { covers, ofPerson }: LockScope = lockScopes(context.root)[0],
+): Promise<InstalledSkills> {
+  const folders = ofPerson ? personFolders(context.root, context.sources()) : agentFolders(context.root);
   // A lock and the catalog may have thousands of skills.
   const known = await groupsOf(context.snapshot().byQualifiedId.values(), ({ id }) => slugOf(id));
-  const beside = await groupsOf(inAgentFolders(context.root), ({ skillId }) => slugOf(skillId));
+  const beside = await groupsOf(inFolders(folders, context.root), ({ skillId }) => slugOf(skillId));
   return {
     find(name, entry) {
       const inSources = (known.get(slugOf(name)) ?? [])
-        .filter(({ dir }) => dir !== null && isOfRoot(dir))
+        .filter(({ dir }) => dir !== null && covers(dir))
         .map((skill) => inSource(context, skill));
       const besides = (beside.get(slugOf(name)) ?? []).map((location) => ({ location, hasSource: false }));
       const all = [...inSources.filter(({ hasSource }) => hasSource), ...besides, ...inSources];
@@ -59,7 +76,7 @@ export async function findInstalled(context: ChangeContext): Promise<InstalledSk
     },
     elsewhere(name) {
       const dirs = (known.get(slugOf(name)) ?? []).flatMap(({ dir }) => dir ?? []);
-      return dirs.find((dir) => !isOfRoot(dir));
+      return dirs.find((dir) => !covers(dir));
     },
   };
 }
@@ -71,16 +88,6 @@ export function filesAt(location: SkillLocation): readonly IncomingFile[] {
     bytes: bytes.get(path) ?? Buffer.alloc(0),
     executable: (mode & 0o100) !== 0,
   }));
-}
-
-/** Whether a real path is in the root, and not in a person's own folders for all projects. */
-export function ofRoot(root: string): (path: string) => boolean {
-  const real = futureRealPath(root);
-  const own = new Set(agentFolders(root).map(({ writing }) => writing?.folder));
-  const homes = homeFolders(homedir())
-    .map((folder) => futureRealPath(folder))
-    .filter((folder) => !own.has(folder));
-  return (path) => isInside(path, real) && !homes.some((home) => isInside(path, home));
 }
 
 // --- internal ---
@@ -96,17 +103,15 @@ function inSource(context: ChangeContext, skill: Skill): InstalledSkill {
   }
 }
 
-function inAgentFolders(root: string): readonly SkillLocation[] {
-  const folders = agentFolders(root);
-  const real = futureRealPath(root);
+function inFolders(folders: readonly SkillFolder[], root: string): readonly SkillLocation[] {
   return folders.flatMap(({ id, writing }) => {
-    const folder = writing?.folder ?? root;
+    const folder = futureRealPath(writing?.folder ?? root);
     if (!existsSync(folder) || isReserved(folder)) return [];
     const names = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory());
     return names.flatMap(({ name }) => {
       const skillFile = readdirSync(join(folder, name)).find((file) => isSkillFileName(file));
       if (skillFile === undefined || !lstatSync(join(folder, name, skillFile)).isFile()) return [];
-      const key = relative(real, join(folder, name)).split(sep).join('/');
+      const key = folderKey(join(folder, name), root);
       return [{ ...locationOfKey(name, key, { sources: folders, root }, id), skillFile }];
     });
   });

@@ -14,6 +14,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { textProblems } from '../history/changed-text.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { skillBlocked } from './errors.ts';
+import type { planLinks } from './links.ts';
 import type { InstallContext } from './open-origin.ts';
 import type { IncomingFile, OriginSkillFiles } from './opened-origin.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from './types.ts';
@@ -41,12 +42,12 @@ export interface PlannedSkill {
   readonly write: SkillToWrite;
 }
 
-/** @param along - `ids`: all skills of the plan; `isAlong`: another skill requires this one. */
+/** @param along - `ids`: all skills of the plan; `isAlong`: another skill requires this one; `links`: default none. */
 export async function planSkill(
   context: ChangeContext,
   { header, files, leftOut }: OriginSkillFiles & { readonly header: SkillHeader },
   write: Pick<SkillToWrite, 'location' | 'kind' | 'origin' | 'lock'>,
-  along: { readonly ids: readonly string[]; readonly isAlong: boolean },
+  along: { readonly ids: readonly string[]; readonly isAlong: boolean; readonly links?: ReturnType<typeof planLinks> },
 ): Promise<PlannedSkill> {
   const { skillId: id, validation } = write.location;
   const { byId, skills } = context.snapshot();
@@ -68,6 +69,8 @@ export async function planSkill(
     missing: header.requires.filter((one) => !byId.has(one) && !along.ids.includes(one)),
     alongWith: along.isAlong,
     folder,
+    links: along.links?.links ?? [],
+    notLinked: along.links?.notLinked ?? [],
     collides: collisionWith(context, write.location),
     findings: looked[0].inspection.findings,
     reach: looked[0].inspection.reach,

@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { schema } from '../../../../lib/arguments/index.ts';
 import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
-import { isPlainPath, readContained, writeContained } from '../../../../lib/files/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
+import { futureRealPath, isPlainPath, readContained, writeContained } from '../../../../lib/files/index.ts';
+import { userStateDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { isUsableId, slugOf } from '../../core/skill/skill.ts';
-import { MAX_LOCK } from '../guard/installed.ts';
+import { LOCK_FILE, type LockScope, lockScopes, MAX_LOCK } from '../guard/installed.ts';
+import type { LockChange } from '../history/journal/journal-entries.ts';
+import { createWriteLock } from '../history/journal/write-lock.ts';
+import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { originOf } from './address.ts';
+import { makeLinks, takeLinks } from './links.ts';
 import { type IncomingFile, MAX_SKILL_FILES } from './opened-origin.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
-export const LOCK_FILE = 'skills-lock.json';
 /** Whether an id can be made of the name, and it is no path. */
 export function isLockName(name: string): boolean {
   return isUsableId(slugOf(name)) && name.length <= MAX_NAME && !IS_PATH.test(name);
@@ -48,6 +53,22 @@ export function readLock(root: string): Lock {
   return { skills, broken };
 }
 
+/** Sets an entry, or removes it (null), with the links of the skill. @throws as `changeLock`. */
+export function changeInstalled(root: string, { name, entry, ifNone }: LockChange, location: SkillLocation): void {
+  const [project, person] = lockScopes(root);
+  const scope = person.covers(folderOf(location)) ? person : project;
+  alone(scope, () => {
+    const before = readLock(scope.folder).skills.get(name);
+    if (ifNone && before) return;
+    const after = entry === null ? undefined : (entry as LockEntry);
+    const kept = after?.registry?.links ?? [];
+    const links = before?.registry?.links?.filter((agent) => !kept.includes(agent));
+    if (before?.registry) takeLinks(scope, location, { ...before, registry: { ...before.registry, links } });
+    changeLock(scope.folder, name, entry);
+    if (after) makeLinks(scope, location, after);
+  });
+}
+
 /** Sets an entry, or removes it (null). Leaves everything else as it is. @throws LOCK_INVALID, WRITE_FAILED. */
 export function changeLock(root: string, name: string, entry: unknown): void {
   const why = entry === null ? undefined : whyBroken(name, entry, root);
@@ -64,8 +85,32 @@ export function changeLock(root: string, name: string, entry: unknown): void {
     skills.set(name, { ...kept, ...Object.fromEntries(given) });
   }
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
-  const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
-  if (after !== before) writeContained(realpathSync(root), LOCK_FILE, after);
+  write(root, { ...document, skills: Object.fromEntries(sorted) }, before);
+}
+
+/** Before the first skill is written: where a lock of the person is, a killed installation can be undone. */
+export function beginLock(scope: LockScope): void {
+  if (!scope.ofPerson || textIfThere(scope.folder) !== undefined) return;
+  alone(scope, () => {
+    if (textIfThere(scope.folder) === undefined) write(scope.folder, documentOf(scope.folder, undefined));
+  });
+}
+
+/** Several roots may change the lock of the person at once. @throws HISTORY_BUSY. */
+export function alone(scope: LockScope, work: () => void): void {
+  if (!scope.ofPerson) {
+    work();
+    return;
+  }
+  const lock = createWriteLock(join(scope.folder, 'skills-lock.write'));
+  try {
+    for (let tries = 1; !lock.tryRun(() => [work()]); tries++) {
+      if (tries > 1_000) throw new CodedError('HISTORY_BUSY', 'Another process is changing the lock of the person.');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  } finally {
+    lock.close();
+  }
 }
 
 export function lockedFiles(files: readonly IncomingFile[]): LockedFiles {
@@ -113,6 +158,7 @@ const lockEntry = schema((z) => {
     commit: commit.optional(),
     digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
     files: z.array(fileLine).max(MAX_SKILL_FILES),
+    links: z.array(z.string()).max(100).optional(),
   });
   return z.looseObject({
     source: text,
@@ -170,9 +216,13 @@ function documentOf(root: string, content: string | undefined): LockDocument {
 
 function textIfThere(root: string): string | undefined {
   try {
-    return readContained(realpathSync(root), LOCK_FILE, MAX_LOCK).toString('utf8');
+    const own = isOfPerson(root);
+    const text = readContained(futureRealPath(root), LOCK_FILE, MAX_LOCK, { own }).toString('utf8');
+    const why = own ? whyNotTrusted(join(root, LOCK_FILE)) : undefined;
+    if (why !== undefined) throw lockInvalid(root, `${why}.`);
+    return text;
   } catch (error) {
-    const stats = lstatSync(join(root, LOCK_FILE), { throwIfNoEntry: false });
+    const stats = withFallback(() => lstatSync(join(root, LOCK_FILE)));
     if (!stats && isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
     // An unreadable lock is not treated as missing: `verify` would find nothing wrong.
     if (stats?.isSymbolicLink()) throw lockInvalid(root, 'it is a link. Put the file itself in its place.');
@@ -180,6 +230,16 @@ function textIfThere(root: string): string | undefined {
     const why = 'expected a regular file that may be read. Move away what is there, or correct its rights.';
     throw lockInvalid(root, why);
   }
+}
+
+function write(root: string, document: LockDocument, before?: string): void {
+  const after = `${JSON.stringify(document, null, 2)}\n`;
+  if (after !== before) writeContained(futureRealPath(root), LOCK_FILE, after, { own: isOfPerson(root) });
+}
+
+/** Its lock is outside every root, where only `own` reads and writes. */
+function isOfPerson(folder: string): boolean {
+  return folder === userStateDirectory();
 }
 
 function lockInvalid(root: string, why: string): CodedError<'LOCK_INVALID'> {

@@ -26,7 +26,6 @@ type Open<Kind extends Origin['kind']> = (
 export type OriginKinds = { readonly [Kind in Origin['kind']]?: Open<Kind> };
 
 export interface InstallContext extends ChangeContext {
-  readonly trusted: boolean;
   /** Those that other features open. */
   readonly originKinds?: OriginKinds;
   /** Without it, an update with conflicts fails. */

@@ -2,13 +2,16 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
+import { lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import { agentFolders, folderOf } from '../history/skill-location.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
+import { knownAgents, planLinks } from './links.ts';
 import { assertApproved, assertLock, isAsLocked, readLock } from './lock.ts';
 import { type InstallContext, withOrigins } from './open-origin.ts';
+import { folderNamed } from './place.ts';
 import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
@@ -20,7 +23,8 @@ export async function planRestore(context: InstallContext, to: string | undefine
   const [unusable] = broken;
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
   const absent: (readonly [string, LockEntry])[] = [];
-  const installed = await findInstalled(context);
+  const [project] = lockScopes(context.root);
+  const installed = await findInstalled(context, project);
   for (const [name, entry] of skills) {
     const found = installed.find(name, entry);
     if (!found) absent.push([name, entry]);
@@ -37,10 +41,12 @@ export async function planRestore(context: InstallContext, to: string | undefine
         const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
         throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
       }
-      const location = locationFor(context, incoming.id, to ?? folderOfTools(context.root, entry));
+      const folder = folderNamed(to, context.root) ?? folderOfTools(context.root, entry);
+      const location = locationFor(context, incoming.id, folder, project);
+      const links = planLinks(project, location, knownAgents(entry));
       const lock = { name, entry, before: entry };
       const write = { location, kind: 'installed', origin: shownOrigin(origin), lock } as const;
-      fetched.push(await planSkill(context, incoming, write, { ids, isAlong: false }));
+      fetched.push(await planSkill(context, incoming, write, { ids, isAlong: false, links }));
     }
   });
   const apply = applyOf(

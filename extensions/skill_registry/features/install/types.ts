@@ -37,15 +37,26 @@ export interface Origins {
    * @throws ROOT_NOT_APPROVED, LOCK_INVALID; ORIGIN_REFUSED for an id that is not in the lock.
    */
   update(ids?: readonly string[]): Promise<UpdatePlan>;
+  /** Where a skill goes when nobody says it. */
+  place(): Promise<InstallPlace>;
   /** The sources that the lock and the config use, with the decision about each. @throws LOCK_INVALID. */
   sources(): Promise<readonly UsedSource[]>;
   /** Compares the skills on disk with the lock. @throws LOCK_INVALID. */
   verify(): Promise<readonly LockedSkill[]>;
   /**
    * Moves a skill to the archive and removes its lock entry. `history.restore` brings it back.
-   * @throws SKILL_NOT_FOUND when it is neither here nor in the lock; SOURCE_NOT_WRITABLE, LOCK_INVALID, WRITE_FAILED.
+   * @param options.asInstalled - Only if nobody has changed it since it was installed. Default: false.
+   * @throws SKILL_NOT_FOUND when it is neither here nor in the lock; SHOWN_CHANGED for `asInstalled`;
+   *   SOURCE_NOT_WRITABLE, LOCK_INVALID, WRITE_FAILED.
    */
-  remove(id: string, actor: Actor): Promise<RemovedSkill>;
+  remove(id: string, actor: Actor, options?: { readonly asInstalled?: boolean | undefined }): Promise<RemovedSkill>;
+}
+
+export interface InstallPlace {
+  /** For `AddOptions.to`. */
+  readonly to: string | undefined;
+  /** What a person is asked to choose from; empty where a folder for skills is there. */
+  readonly choices: readonly string[];
 }
 
 export interface AddOptions {
@@ -54,8 +65,13 @@ export interface AddOptions {
   readonly all?: boolean | undefined;
   /** Base of relative paths. Default: the root. */
   readonly cwd?: string | undefined;
-  /** Absolute folder of a writable source. Default: the first writable source. */
+  /**
+   * An absolute folder of a writable source, or a folder of an agent: `claude` in the project, `claude-home` in the
+   * home directory, where that is a source. Default: the first writable source.
+   */
   readonly to?: string | undefined;
+  /** Agents to link it for, if they do not look there. Default: those found here for `.agents/skills`, else none. */
+  readonly agents?: readonly string[] | undefined;
   /** Link to the skills of a folder instead of copying them; links get no lock entry. Default: false. */
   readonly link?: boolean | undefined;
 }
@@ -139,6 +155,10 @@ export interface SkillToAdd {
   readonly alongWith: boolean;
   /** Absolute path of its new folder. */
   readonly folder: string;
+  /** Absolute paths of links to it, for agents that do not look in its folder. */
+  readonly links: readonly string[];
+  /** Why other agents get none, as sentences. */
+  readonly notLinked: readonly string[];
   /** The effect on an existing skill with this id, as a sentence; undefined when there is none. */
   readonly collides: string | undefined;
   /** Most important first. */
@@ -179,12 +199,16 @@ export interface LockedSkill {
   readonly id: string;
   /** In the lock. */
   readonly name: string;
+  /** Absolute; absent where it is not. */
+  readonly folder?: string | undefined;
   readonly source: string;
+  /** As in `SkillUpdate`. */
+  readonly ofPerson: boolean;
   /**
    * `drifted`: changed here since it was installed; `absent`: not below this root, and `reason` names a copy outside
-   * it; `broken`: its lock entry is invalid, see `reason`.
+   * it; `broken`: its lock entry is invalid, see `reason`; `unlinked`: `reason` names links that do not lead to it.
    */
-  readonly state: 'same' | 'drifted' | 'absent' | 'broken';
+  readonly state: 'same' | 'drifted' | 'absent' | 'broken' | 'unlinked';
   /** Another tool wrote the entry, and its hash can be equal for two different folders. */
   readonly weak: boolean;
   /** Paths that differ, if the lock lists files. */
@@ -206,6 +230,8 @@ export interface SkillUpdate {
   /** In the lock. */
   readonly name: string;
   readonly source: string;
+  /** Installed for all projects of the person, and listed in the lock of the state directory. */
+  readonly ofPerson: boolean;
   /**
    * `current`: nothing newer; `outdated`: `files` would change; `waiting`: proposals of its last update are undecided;
    * `moved`: the tag now names another commit and is not followed; `absent`: not on disk; `failed`: see `reason`.
@@ -257,6 +283,12 @@ export interface LockEntry {
   readonly computedHash: string;
   readonly wellKnownDigest?: string | undefined;
   /** Absent when another tool wrote the entry. */
-  readonly registry?: (LockedFiles & { readonly commit?: string | undefined }) | undefined;
+  readonly registry?:
+    | (LockedFiles & {
+        readonly commit?: string | undefined;
+        /** Agents in whose folders a link to the skill lies. */
+        readonly links?: readonly string[] | undefined;
+      })
+    | undefined;
   readonly [unknown: string]: unknown;
 }

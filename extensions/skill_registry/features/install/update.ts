@@ -5,6 +5,7 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { newFindings } from '../guard/inspect/inspect-skill.ts';
+import type { LockScope } from '../guard/installed.ts';
 import { furtherReach } from '../guard/shown-reach.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext, FileConflict } from '../history/change-context.ts';
@@ -12,7 +13,7 @@ import { getBlob } from '../history/revisions.ts';
 import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
-import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
+import { filesAt, findInstalled, type InstalledSkill, scopesOf } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
 import { assertApproved, isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
 import { type InstallContext, type OpenOnce, withOrigins } from './open-origin.ts';
@@ -21,31 +22,39 @@ import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts'
 import type { SkillToWrite } from './write-skill.ts';
 
 export async function planUpdate(context: InstallContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
-  assertApproved(context);
-  const { skills, broken } = readLock(context.root);
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
-  const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
-  const unknown = ids?.find((id) => !broken.has(id) && !wanted.some(([name]) => isMeant(name, id)));
+  const locks = scopesOf(context).map((scope) => {
+    const { skills, broken } = readLock(scope.folder);
+    const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
+    const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
+    return { scope, wanted, unusable };
+  });
+  const wants = (ofPerson: boolean): boolean =>
+    locks.some(({ scope, wanted }) => scope.ofPerson === ofPerson && wanted.length > 0);
+  // Nobody but the person has written the lock of the person.
+  if (wants(false) || !wants(true)) assertApproved(context);
+  const known = locks.flatMap(({ wanted, unusable }) => [...wanted, ...unusable].map(([name]) => name));
+  const unknown = ids?.find((id) => !known.some((name) => isMeant(name, id)));
   if (unknown !== undefined) {
     const why = 'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.';
     throw originRefused(JSON.stringify(unknown), why);
   }
   const prepared: Prepared[] = [];
-  const installed = await findInstalled(context);
-  await withOrigins(context, async (open) => {
-    for (const [name, entry] of wanted) {
-      await takeBreak(prepared.length, wanted.length);
-      prepared.push(await prepareOne(context, name, entry, installed.find(name, entry), open));
+  for (const { scope, wanted, unusable } of locks) {
+    const installed = await findInstalled(context, scope);
+    await withOrigins(context, async (open) => {
+      for (const [name, entry] of wanted) {
+        await takeBreak(prepared.length, wanted.length);
+        prepared.push(await prepareOne(context, scope, name, entry, installed.find(name, entry), open));
+      }
+    });
+    for (const [name, reason] of unusable) {
+      const view = viewOf(slugOf(name), name, 'unknown', scope);
+      prepared.push({ view: { ...view, state: 'failed', reason: `its entry is broken: ${reason}` } });
     }
-  });
-  const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
-  const failed = unusable.map(([name, reason]) => ({
-    ...viewOf(slugOf(name), name, 'unknown'),
-    state: 'failed' as const,
-    reason: `its entry is broken: ${reason}`,
-  }));
+  }
   return {
-    skills: [...prepared.map(({ view }) => view), ...failed],
+    skills: prepared.map(({ view }) => view),
     apply: applyOf(
       context,
       prepared.flatMap(({ write }) => write ?? []),
@@ -73,18 +82,19 @@ interface Prepared {
   readonly write?: SkillToWrite;
 }
 
-function viewOf(id: string, name: string, source: string): Omit<SkillUpdate, 'state'> {
-  return { id, name, source, drifted: false, files: [], findings: [], reaches: '', diff: '' };
+function viewOf(id: string, name: string, source: string, { ofPerson }: LockScope): Omit<SkillUpdate, 'state'> {
+  return { id, name, source, ofPerson, drifted: false, files: [], findings: [], reaches: '', diff: '' };
 }
 
 async function prepareOne(
   context: InstallContext,
+  scope: LockScope,
   name: string,
   entry: LockEntry,
   found: InstalledSkill | undefined,
   open: OpenOnce,
 ): Promise<Prepared> {
-  const known = viewOf(found?.location.skillId ?? slugOf(name), name, entry.source);
+  const known = viewOf(found?.location.skillId ?? slugOf(name), name, entry.source, scope);
   if (!found) return { view: { ...known, state: 'absent' } };
   const { location } = found;
   const waiting = context.conflicts?.waiting(location) ?? [];
@@ -93,7 +103,7 @@ async function prepareOne(
   const here = filesAt(location);
   const view = { ...known, drifted: !isAsLocked(here, entry) };
   try {
-    const origin = originOf(entry, context.root);
+    const origin = originOf(entry, scope.folder);
     assertNotRevoked(sourceKey(origin));
     const opened = await open(origin, name);
     const incoming = await incomingOf(opened, name, entry);
@@ -103,7 +113,7 @@ async function prepareOne(
     if (opened.at.isTag && commit !== undefined)
       return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, opened.at.commit) } };
     const base = view.drifted
-      ? await lockedBase(context, name, entry, { here, theirs: incoming.files }, open)
+      ? await lockedBase({ ...context, root: scope.folder }, name, entry, { here, theirs: incoming.files }, open)
       : baseOf(here.map(lineOf), here);
     const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
     if (conflicts.length > 0 && !(found.hasSource && context.conflicts)) throw undecidable(found, conflicts);
@@ -144,7 +154,7 @@ async function prepareOne(
         files,
         looked,
         origin: shownOrigin(origin),
-        lock: { name, entry: lockEntryOf(opened, incoming, context.root), before: entry },
+        lock: { name, entry: lockEntryOf(opened, incoming, scope, entry.registry?.links), before: entry },
         update: { gone, conflicts, planned: here },
       },
     };

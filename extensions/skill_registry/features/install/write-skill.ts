@@ -3,6 +3,7 @@ import { tellHowFar } from '../../../../lib/breaks/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
 import type { InspectedSkill } from '../guard/inspect-files.ts';
+import { LOCK_FILE, type LockScope } from '../guard/installed.ts';
 import {
   type ChangeContext,
   type ConflictProposals,
@@ -18,12 +19,13 @@ import {
   filePath,
   folderExists,
   folderOf,
+  personFolders,
   type SkillLocation,
 } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
 import { planOutdated } from './errors.ts';
-import { filesAt, ofRoot } from './find-installed.ts';
-import { LOCK_FILE, lockedFiles, readLock } from './lock.ts';
+import { filesAt, scopeAt } from './find-installed.ts';
+import { beginLock, lockedFiles, readLock } from './lock.ts';
 import type { InstallContext } from './open-origin.ts';
 import type { IncomingFile } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
@@ -46,19 +48,20 @@ export interface SkillToWrite {
 }
 
 /**
- * @param folder - Absolute: of a writable source, or of agents below the root. Default: the first writable source.
- * @param isLocked - The skill gets a lock entry, so it must be inside the root.
+ * @param folder - Absolute: of a writable source, or of agents. Default: the first writable source.
+ * @param scope - Has the lock that lists the skill, and must cover it. Absent: none does.
  */
-export function locationFor(context: ChangeContext, id: string, folder?: string, isLocked = true): SkillLocation {
-  const isOfRoot = ofRoot(context.root);
-  const folders = [...context.sources(), ...(folder === undefined ? [] : agentFolders(context.root))].flatMap(
-    ({ id: source, writing }) => (writing ? [{ id: source, writing, real: futureRealPath(writing.folder) }] : []),
+export function locationFor(context: ChangeContext, id: string, folder?: string, scope?: LockScope): SkillLocation {
+  const { root, sources } = context;
+  const ofAgents = folder === undefined ? [] : [...agentFolders(root), ...personFolders(root, sources())];
+  const folders = [...sources(), ...ofAgents].flatMap(({ id: source, writing }) =>
+    writing ? [{ id: source, writing, real: futureRealPath(writing.folder) }] : [],
   );
   const named = folders.filter(({ real }) => folder === undefined || real === futureRealPath(folder));
   const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
   if (folder !== undefined && named.length === 0)
     throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
-  const taken = named.filter(({ real }) => !isLocked || isOfRoot(real));
+  const taken = named.filter(({ real }) => scope?.covers(real) ?? true);
   if (named[0] && taken.length === 0) {
     const why = 'it lies outside the root, and skills-lock.json of a root names nothing there.';
     const advice = 'Have { path: skills } in `sources`, and leave --to out.';
@@ -82,14 +85,14 @@ export async function writeSkills(
   skills: readonly SkillToWrite[],
   actor: Actor,
 ): Promise<readonly ChangedSkill[]> {
-  const { writer, root } = context;
+  const { writer } = context;
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
   const changed = await writer.exclusively(() => {
     // Report a broken lock before anything is written.
-    const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map<string, LockEntry>();
+    const locks = skills.map(({ location, lock }) => (lock ? lockOf(context, location) : NO_ENTRIES));
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill, at) => ({ skill, changes: changesOf(skill), proposals: asked[at] ?? [] }));
-    for (const skill of skills) assertAsPlanned(skill, locked);
+    for (const [at, skill] of skills.entries()) assertAsPlanned(skill, locks[at] ?? NO_ENTRIES);
     const done: ChangedSkill[] = [];
     try {
       for (const one of planned) {
@@ -97,7 +100,8 @@ export async function writeSkills(
         done.push(writeSkill(context, one, actor));
       }
     } catch (error) {
-      for (const skill of skills.slice(0, done.length).reverse()) takeOut(context, skill, locked, actor);
+      for (const [at, skill] of [...skills.slice(0, done.length).entries()].reverse())
+        takeOut(context, skill, locks[at] ?? NO_ENTRIES, actor);
       throw error;
     }
     return done;
@@ -107,6 +111,15 @@ export async function writeSkills(
 }
 
 // --- internal ---
+
+type Entries = ReadonlyMap<string, LockEntry>;
+const NO_ENTRIES: Entries = new Map();
+
+function lockOf(context: ChangeContext, location: SkillLocation): Entries {
+  const scope = scopeAt(context, folderOf(location));
+  beginLock(scope);
+  return readLock(scope.folder).skills;
+}
 
 interface PlannedWrite extends Pick<PlannedChange, 'changes'> {
   readonly skill: SkillToWrite;
@@ -129,7 +142,7 @@ function writeSkill(
 function takeOut(
   { writer }: ChangeContext,
   { kind, location, lock }: SkillToWrite,
-  locked: ReadonlyMap<string, LockEntry>,
+  locked: Entries,
   { by }: Actor,
 ): void {
   if (kind === 'updated') return;
@@ -145,7 +158,7 @@ function takeOut(
 }
 
 /** Minutes may pass between the plan and the approval. @throws SHOWN_CHANGED. */
-function assertAsPlanned({ location, update, lock }: SkillToWrite, locked: ReadonlyMap<string, LockEntry>): void {
+function assertAsPlanned({ location, update, lock }: SkillToWrite, locked: Entries): void {
   if (update && !(folderExists(location) && isSameFiles(filesAt(location), update.planned)))
     throw planOutdated(location.skillId, `${folderOf(location)} has changed`);
   if (lock && !isDeepStrictEqual(locked.get(lock.name), lock.before))

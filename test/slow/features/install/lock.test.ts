@@ -222,7 +222,7 @@ it('archives what is removed, takes its entry out, and can bring it back', async
   await expect(registry.origin.remove('tea', ADA)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   await registry.history.restore('tea', ADA);
   expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toBe(TEA);
-  expect(await registry.origin.remove('tea', ADA)).toMatchObject({ wasLocked: false });
+  expect(await registry.origin.remove('tea', ADA)).toMatchObject({ wasLocked: true });
 });
 
 it('does nothing that the lock of a root asks for which nobody has approved', async () => {

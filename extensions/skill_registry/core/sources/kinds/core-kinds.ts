@@ -50,8 +50,8 @@ async function openInline({ inline = [] }: SourceConfig, host: SourceHost): Prom
 
 /** One source per folder. */
 async function openPreset(config: SourceConfig, host: SourceHost): Promise<readonly SkillSource[]> {
-  const { entries, options, root, takeId, trusted } = host;
-  const { id: own, preset = 'agents', writable = false } = config;
+  const { entries, installedInto, options, root, takeId, trusted } = host;
+  const { id: own, preset = 'agents', writable } = config;
   const isGroup = isPresetGroup(preset);
   const named = new Set(isGroup ? entries.map(({ path }) => path !== undefined && locate(path, root)) : []);
   const folders = presetFolders(preset, root, homedir()).filter(({ path }) => !named.has(path));
@@ -62,7 +62,7 @@ async function openPreset(config: SourceConfig, host: SourceHost): Promise<reado
       root: path,
       optional: true,
       onlyWithin: trusted || project === undefined ? undefined : { folder: project, root },
-      writable,
+      writable: writable ?? (() => installedInto?.(path) ?? false),
     }),
   );
 }

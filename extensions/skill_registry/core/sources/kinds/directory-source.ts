@@ -49,7 +49,8 @@ export interface DirectorySourceOptions {
   /** Report no problem when `root` is missing. Default: false. */
   readonly optional?: boolean;
   readonly ifNone?: boolean;
-  readonly writable?: boolean;
+  /** A function is asked each time. Default: false. */
+  readonly writable?: boolean | (() => boolean);
   /** For an unapproved root: nothing outside that folder is read or written. Default: no limit. */
   readonly onlyWithin?: OnlyWithin | undefined;
   readonly cache?: SkillFileCache | undefined;
@@ -66,7 +67,7 @@ export function createPathSource(options: Omit<DirectorySourceOptions, 'isFile'>
 /** The skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, and those of finding and reading files. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const { id, root, isFile = false, base = root, allowOutside, within, onlyWithin, registryRoot, cache } = options;
-  const { optional, bareFiles = false, ignoreFiles = false, validation: profile } = options;
+  const { optional, bareFiles = false, ignoreFiles = false, validation: profile, writable = false } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(bareFiles ? ['bare'] : [])]);
   const reader = new SkillFileReader({ profile, cache, cachePath: root, setting }, ({ bare, dir, file, realDir }) => ({
     id: bare ? nameOf(file) : basename(dir === root ? realDir : dir),
@@ -88,7 +89,8 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     location: root,
     ifNone: options.ifNone === true,
     get writing() {
-      return options.writable && !isLinkedOut() ? { folder: root, validation: profile ?? 'lenient' } : undefined;
+      const isWritable = typeof writable === 'function' ? writable() : writable;
+      return isWritable && !isLinkedOut() ? { folder: root, validation: profile ?? 'lenient' } : undefined;
     },
     async scan(limits, sources = []) {
       const realRoot = realPathOf(root);

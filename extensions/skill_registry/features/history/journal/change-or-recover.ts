@@ -38,7 +38,7 @@ export interface OperationContext {
   /** Called in the transaction that commits the change. */
   onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
   /** Writes a committed change into `skills-lock.json`, if not done yet. @throws for an invalid entry. */
-  changeLock(change: LockChange): void;
+  changeLock(change: LockChange, location: SkillLocation): void;
   /** Called for a change that stays in the journal. */
   onUnfinished(unfinished: Unfinished): void;
 }
@@ -195,7 +195,7 @@ function mayRun(mode = 0): boolean {
 
 function settle(begun: JournaledOperation, { changeLock, dataDir }: OperationContext): void {
   const { location, changes, lock, move } = begun;
-  if (lock) changeLock(lock);
+  if (lock) changeLock(lock, location);
   if (move) commitMove(folderMove(begun, move, dataDir));
   for (const [index, change] of changes.entries()) removeLeftover(location, change, leftoversOf(begun, index).kept);
 }

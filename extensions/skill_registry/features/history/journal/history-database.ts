@@ -235,6 +235,10 @@ CREATE TABLE evidence (
   UNIQUE (place, kind, digest, about)
 );
 `,
+  `
+-- Of an installed skill: { name, entry } of skills-lock.json.
+ALTER TABLE archived ADD COLUMN lock TEXT;
+`,
 ];
 
 function systemRefusal(error: unknown): HistoryRefusal | undefined {

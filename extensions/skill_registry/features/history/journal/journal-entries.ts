@@ -38,10 +38,14 @@ export interface Operation {
   readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
 }
 
-/** One entry of `skills-lock.json`; null removes it. */
+/** One entry of `skills-lock.json`; null removes it. The location says of which lock. */
 export interface LockChange {
   readonly name: string;
   readonly entry: unknown;
+  /** The removed entry, kept with an archived skill. */
+  readonly before?: unknown;
+  /** Of an archived skill: an entry that has the name stays. */
+  readonly ifNone?: boolean | undefined;
 }
 
 export type JournaledOperation = Pick<Operation, 'id' | 'location' | 'changes' | 'move' | 'lock'>;
@@ -62,10 +66,11 @@ export function markDone(database: SqliteDatabase, id: string): void {
 }
 
 /** Call it in the transaction that commits the change. */
-export function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {
+export function noteArchive(database: SqliteDatabase, { by, at, move, location, lock }: Operation): void {
   if (move?.direction === 'out') {
-    const sql = 'INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)';
-    database.prepare(sql).run(location.skillId, location.key, move.folder, at, by);
+    const entry = lock?.before ? JSON.stringify({ name: lock.name, entry: lock.before, ifNone: true }) : null;
+    const sql = 'INSERT INTO archived (skill_id, place, folder, at, by, lock) VALUES (?, ?, ?, ?, ?, ?)';
+    database.prepare(sql).run(location.skillId, location.key, move.folder, at, by, entry);
   }
   if (move?.direction === 'back')
     database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);
@@ -83,6 +88,11 @@ export interface JournalEntry {
 
 export function entriesOf(database: SqliteDatabase): readonly JournalEntry[] {
   return database.prepare<JournalEntry>('SELECT id, content FROM operation ORDER BY rowid').all();
+}
+
+/** Of an archived skill. @throws HISTORY_ROW_REFUSED. */
+export function archivedLock(lock: string | null): LockChange | undefined {
+  return lock === null ? undefined : lockOf(parse(lock));
 }
 
 /** Empty when the entry names none. */
@@ -163,9 +173,9 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 /** The code that writes the lock checks the entry. */
 function lockOf(value: unknown): LockChange | undefined {
   if (value === undefined) return undefined;
-  const { name, entry } = fieldsOf(value);
+  const { name, entry, ifNone } = fieldsOf(value);
   if (typeof name !== 'string' || typeof entry !== 'object') throw refused('no entry of a lock');
-  return { name, entry };
+  return { name, entry, ifNone: ifNone === true };
 }
 
 function changeOf(value: unknown, location: SkillLocation): FileChange {

@@ -10,6 +10,7 @@ import {
 import { futureRealPath } from '../../../../../lib/files/index.ts';
 import { listed, plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import { openTrust } from '../../../../../lib/trust/index.ts';
+import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';
 import { reachLines } from '../../guard/shown-reach.ts';
@@ -18,6 +19,7 @@ import type { AddPlan, ImportPlan, SkillToAdd } from '../types.ts';
 import { askAndApply, findingLines, type LettingOptions, refusedOf } from './blocked-skills.ts';
 
 interface AddOptions extends LettingOptions {
+  readonly agent?: readonly string[];
   readonly all?: boolean;
   readonly dryRun?: boolean;
   readonly frozen?: boolean;
@@ -34,12 +36,13 @@ export async function add(
   assertSense(what, options);
   if (!options.dryRun) terminal.assertCanAsk();
   const { registry } = await terminal.openRegistry(options);
-  const { all, link, skill: names } = options;
-  const to = options.to && resolve(terminal.cwd, options.to);
+  const { agent: agents, all, link, skill: skills } = options;
+  const { cwd } = terminal;
+  const to = await placeOf(registry, what, options, terminal);
   const planning =
     what === undefined
       ? registry.origin.restore({ to })
-      : registry.origin.add(what, { all, cwd: terminal.cwd, link, skills: names, to });
+      : registry.origin.add(what, { agents, all, cwd, link, skills, to });
   const plan = await terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
   const isNothing = plan.skills.length === 0;
   const nothing = plan.installed.length > 0 ? [] : ['Everything is as skills-lock.json says'];
@@ -47,7 +50,7 @@ export async function add(
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
   const isAsked = !options.dryRun && !isNothing;
-  const wordsFor = (id: string) => wordsOf(what, id, options);
+  const wordsFor = (id: string) => wordsOf(what, id, { ...options, ...(to !== undefined && { to }) });
   const beforeWriting = () => approveSource(plan, options, terminal);
   const letting = { plan, skills: plan.skills, verb: 'Install', isAsked, wordsFor, beforeWriting } as const;
   const { isMeant, changed: installed, refused } = await askAndApply(letting, options, terminal);
@@ -116,10 +119,25 @@ export async function importSkills(
 
 // --- internal ---
 
-function assertSense(what: string | undefined, { frozen, skill, all, link }: AddOptions): void {
-  if (frozen && (what !== undefined || skill || all || link))
+/** Asks once, where nothing says where skills lie. Undefined: the first source that may be written. */
+async function placeOf(
+  { origin }: SkillRegistry,
+  what: string | undefined,
+  { dryRun, link, skills, to, yes }: AddOptions,
+  { ask, cwd }: CommandTerminal,
+): Promise<string | undefined> {
+  if (to !== undefined) return /^[a-z]+(-home)?$/.test(to) ? to : resolve(cwd, to);
+  if (what === undefined || link || skills) return undefined;
+  const { to: place, choices } = await origin.place();
+  if (choices.length === 0 || !ask || yes || dryRun) return place;
+  const question = `Where to? ${choices.join(', ')} (-home: for all your projects) [${place}]: `;
+  return (await ask(question))?.trim() || place;
+}
+
+function assertSense(what: string | undefined, { agent, frozen, skill, all, link }: AddOptions): void {
+  if (frozen && (what !== undefined || agent || skill || all || link))
     throw invalidArgument(
-      '--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all or --link.',
+      '--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all, --link or --agent.',
     );
   if (!frozen && what === undefined)
     throw invalidArgument('Say what to add: `skill-registry add --help` lists the ways.');
@@ -138,8 +156,8 @@ function approveSource({ source, skills }: AddPlan, options: Options, terminal: 
   openTrust().decide({ kind: 'source', path: source, action: 'allow', by: actorOf(options, terminal).by, reason });
 }
 
-function wordsOf(what: string | undefined, id: string, { to, link }: AddOptions): readonly string[] {
-  const where = to === undefined ? [] : ['--to', to];
+function wordsOf(what: string | undefined, id: string, { agent = [], to, link }: AddOptions): readonly string[] {
+  const where = [...(to === undefined ? [] : ['--to', to]), ...agent.flatMap((name) => ['--agent', name])];
   if (what === undefined) return ['add', '--frozen', ...where];
   return ['add', what, '--skill', id, ...where, ...(link ? ['--link'] : [])];
 }
@@ -180,6 +198,8 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     `${id}${name === id ? '' : ` (${name})`}${along}`,
     `  ${description}`,
     `  to ${skill.folder}`,
+    ...skill.links.map((link) => `  link ${link}`),
+    ...skill.notLinked.map((why) => `  ${why}`),
     `  ${tokens} tokens, ${plural(files.length, 'file')}, ${bytes} bytes${left}: ${listed(files.map(({ path }) => path))}`,
     ...(scripts.length > 0 ? [`  scripts: ${listed(scripts)}`] : []),
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),

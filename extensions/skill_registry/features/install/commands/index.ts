@@ -12,7 +12,8 @@ export const commands: FeatureCommands = {
       .argument('[what]', WHAT)
       .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
       .option('--all', 'all skills that are there')
-      .option('--to <dir>', 'install into the source with this folder (default: the first source that may be written)')
+      .option('--to <place>', 'a folder of agents (agents, claude; claude-home: for all your projects), or of a source')
+      .option('--agent <name>', 'also link it for this agent, if it does not look there; repeatable', collect)
       .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')
       .option('--frozen', 'install exactly what skills-lock.json lists; when one skill differs, write nothing')
       .option('--dry-run', 'show what would be installed, and install nothing');
@@ -34,6 +35,14 @@ export const commands: FeatureCommands = {
       'check that installed skills are what skills-lock.json says',
     );
   },
+  options: [
+    {
+      command: 'doctor',
+      order: 1,
+      add: (doctor) => doctor,
+      before: { fix: async () => (await import('./archive-held.ts')).fixHeld },
+    },
+  ],
   trust: [1, async () => (await import('./trust-sources.ts')).sourceTrust],
 };
 

@@ -4,6 +4,7 @@ import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';
 import type { SkillUpdate } from '../types.ts';
+import { archiveHeld } from './archive-held.ts';
 import { askAndApply, findingLines, type LettingOptions, refusedOf } from './blocked-skills.ts';
 
 export async function update(
@@ -28,7 +29,6 @@ export async function update(
   const wordsFor = (id: string) => ['update', id];
   const letting = { plan, skills: outdated, verb: 'Update', isAsked, wordsFor } as const;
   const { isMeant, changed: updated, refused } = await askAndApply(letting, options, terminal);
-  terminal.print({ skills: plan.skills.map(toWire), updated: updated.map(toWire), refused });
   for (const { id, revision, proposals } of updated) {
     terminal.say(`${id} is updated, as revision ${revision}`);
     for (const proposal of proposals)
@@ -37,6 +37,9 @@ export async function update(
   // Unchanged skills too: a newer rule may hold them.
   const known = new Set(plan.skills.map(({ id }) => id));
   await inspectChanged(registry, ({ id }) => known.has(id), terminal);
+  const archived = options.check ? [] : await archiveHeld(registry, options, terminal, (id) => known.has(id));
+  const skills = plan.skills.map(toWire);
+  terminal.print({ skills, updated: updated.map(toWire), refused, archived: archived.map(toWire) });
   const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');
   const isBlocked = options.check ? refusedOf(outdated, options).length > 0 : refused.length > 0;
   return isWrong || isBlocked || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;
@@ -59,8 +62,8 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
   const skills = await terminal.during('Comparing with skills-lock.json', registry.origin.verify());
   const wrong = skills.filter(({ state }) => state !== 'same');
-  const rows = skills.map(({ name, state, weak, source, changed, reason }) => [
-    name,
+  const rows = skills.map(({ name, ofPerson, state, weak, source, changed, reason }) => [
+    ofPerson ? `${name} (of you)` : name,
     `${state}${weak ? ' (weak)' : ''}`,
     source,
     reason ?? changed.join(', '),
@@ -77,10 +80,15 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
 // --- internal ---
 
 function describe(skills: readonly SkillUpdate[], { table }: CommandTerminal): string {
-  const rows = skills.map(({ id, state, drifted, blocked, files, source, reason }) => {
+  const rows = skills.map(({ id, ofPerson, state, drifted, blocked, files, source, reason }) => {
     const changes = files.map(({ path, change }) => `${path} ${change}`).join(', ');
     const attack = blocked === undefined ? '' : ', looks like an attack';
-    return [id, `${state}${drifted ? ', changed here' : ''}${attack}`, source, reason ?? changes];
+    return [
+      ofPerson ? `${id} (of you)` : id,
+      `${state}${drifted ? ', changed here' : ''}${attack}`,
+      source,
+      reason ?? changes,
+    ];
   });
   return table(['SKILL', 'STATE', 'FROM', 'WHAT'], rows);
 }
@@ -92,4 +100,6 @@ const ADVICE: Readonly<Record<Exclude<State, 'same'>, string>> = {
   drifted:
     'it was changed here. skill-registry update keeps the change. To drop it, move its folder away, and run skill-registry add --frozen --to with the folder that it was in',
   broken: 'skill-registry remove takes the entry out',
+  unlinked:
+    'the agent of that folder may not see it. Move away what is there; remove, then rollback makes the links again',
 };

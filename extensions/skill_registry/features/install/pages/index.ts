@@ -50,6 +50,7 @@ const STATES: Readonly<Record<LockedSkill['state'], string>> = {
   drifted: 'changed here since it was installed',
   absent: 'not here',
   broken: 'its entry in the lock is broken',
+  unlinked: 'as it was installed, without its links',
 };
 
 function nothingKnown(error: unknown): string {
