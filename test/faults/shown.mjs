@@ -333,4 +333,16 @@ export const shown = [
     swap: ['now.paths', 'old.paths'],
     test: 'marks a proposal that widens paths as one that changes the description is marked',
   },
+  {
+    title: 'How far work is stands beside JSON',
+    in: 'terminalOf.during',
+    swap: ['!streams.progress || json', '!streams.progress'],
+    test: 'says nothing beside JSON',
+  },
+  {
+    title: 'The name of what is inspected clears the terminal',
+    in: 'terminalOf.during.show',
+    swap: ['printable(line())', 'line()'],
+    test: 'says each second how far something is that takes longer',
+  },
 ];

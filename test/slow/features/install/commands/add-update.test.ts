@@ -43,7 +43,7 @@ it('names each skill above its differences', async () => {
   const { stderr } = await run(['update'], { answer: () => 'n' });
   for (const id of ['pot', 'tea'])
     expect(stderr).toMatch(
-      new RegExp(`^${id}, 1 file\\(s\\):\n--- a/SKILL\\.md\n(?:.*\n){1,12}\\+Steep for three minutes\\.`, 'm'),
+      new RegExp(`^${id}, 1 file:\n--- a/SKILL\\.md\n(?:.*\n){1,12}\\+Steep for three minutes\\.`, 'm'),
     );
 });
 

@@ -55,7 +55,7 @@ it('shows the riskiest first, whole, and does with each what is answered', async
     expect(stderr).toContain(text);
   expect(asked[0]).toMatch(
     new RegExp(
-      `^${soup}: the change of soup/SKILL.md, with \\d warning\\(s\\): y approve, n reject, e edit, s skip, q quit \\[`,
+      `^${soup}: the change of soup/SKILL.md, with \\d warnings?: y approve, n reject, e edit, s skip, q quit \\[`,
     ),
   );
   expect(stderr).toContain(`Decided: approved tea (${tea}); rejected soup (${soup}). Nothing waits.`);
