@@ -27,7 +27,7 @@ export async function tryOut(
   });
   if (!options.json) {
     const found = place ? `place ${place} of ${total} in a search` : 'a search does not find the skill';
-    terminal.write(`Scope: ${who} ${because === null ? 'may see it' : `does not see it: ${because}`}\n`);
+    terminal.write(`Scope: ${who} ${because === null ? 'may see it' : `does not see it (${because})`}\n`);
     terminal.write(`Line, for this question: ${line ?? 'none'} (${found})\n`);
     terminal.write(content ? `Body, ${approxTokens} tokens, when the agent reads it:\n\n${content}\n` : 'Body: none\n');
   }

@@ -116,8 +116,8 @@ export function createUsageFile(
       if (failed !== undefined) return failed;
       if (pathNow() === file) return null;
       if (replaced > MAX_REPLACED) return `${file} was damaged again and again`;
-      const why = onDisk ? `${root} has no folder data` : `nothing of ${root} may be written here`;
-      return `${why}, so the figures last as long as the process`;
+      const why = onDisk ? `${root} has no folder data` : `nobody has approved ${root}, or its caches are in memory`;
+      return `${why}, so the figures are of this process only`;
     },
     problems(dropped) {
       const isFailed = failed !== undefined && whyNoSqlite() === undefined;

@@ -42,7 +42,7 @@ it('says of a proposal which of its warnings would be called an attack', () => {
   ] as unknown as Proposal['checks'];
   expect(describeProposals([proposal({ checks })], 80)).toMatch(/ 2, attack$/);
   expect(describeProposal(proposal({ checks }))).toMatch(
-    /Checks \(!! would be called an attack, ! a warning, .*\n {2}!! Runs it\.\n {2}! Hides it\./,
+    /Checks \(!! looks like an attack, ! a warning, .*\n {2}!! Runs it\.\n {2}! Hides it\./,
   );
   const shown = forTerminal(describeProposal(proposal({ checks })), { environment: {} }, true);
   expect(shown).toContain('\u001b[31m\u001b[1m  !! Runs it.');

@@ -4,7 +4,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { packageVersion } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
 import { type FindingFormat, type FormattedFinding, formatFindings } from '../../../../../lib/findings/index.ts';
-import { forTerminal, printable, toWire } from '../../../../../lib/text/index.ts';
+import { forTerminal, plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal, OpenRegistry } from '../../../core/command-line.ts';
 import type { Finding, FindingLevel } from '../../../core/skill/guard.ts';
 import { inspectFolder } from '../files-for-inspection.ts';
@@ -96,7 +96,7 @@ function reportOf({ what, verdict, findings, reach }: Inspected): string {
       const where = line === undefined ? file : `${file}:${line}`;
       return `  ${level.padEnd(5)}  ${where}  ${message} [${rule}]${excerpt === '' ? '' : `\n         ${excerpt}`}`;
     });
-  const counted = facts === 0 ? [] : [`  ${facts} more that only say what is there; --json has all`];
+  const counted = facts === 0 ? [] : [`  ${plural(facts, 'note')} on what is there; --json has them`];
   const reached = reachLines(reach).map((line) => `  ${line}`);
   return [`${what}: ${WORDS[verdict]}`, ...listed, ...counted, ...reached].join('\n');
 }

@@ -15,8 +15,9 @@ export async function history(id: string, options: Options, terminal: CommandTer
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
   const revisions = await registry.history.revisions(id);
   terminal.print({ skill_id: id, revisions: revisions.map(toWire) }, () =>
-    describeRevisions(revisions, terminal.width),
+    revisions.length > 0 ? describeRevisions(revisions, terminal.width) : '',
   );
+  if (revisions.length === 0) terminal.say(`No change of ${id} is recorded yet`);
 }
 
 export async function showRevision(

@@ -69,7 +69,9 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
     reason ?? changed.join(', '),
   ]);
   terminal.print({ skills: skills.map(toWire) }, () => terminal.table(['SKILL', 'STATE', 'FROM', 'WHAT'], rows));
-  terminal.say(`${plural(skills.length, 'skill')} in skills-lock.json, ${wrong.length} not as it says`);
+  terminal.say(
+    `${plural(skills.length, 'skill')} in skills-lock.json, ${wrong.length === 0 ? 'all as it says' : `${wrong.length} not as it says`}`,
+  );
   for (const [state, advice] of Object.entries(ADVICE))
     if (skills.some((skill) => skill.state === state)) terminal.say(`${state}: ${advice}`);
   const weak = skills.filter((skill) => skill.weak).length;

@@ -95,7 +95,7 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
 // --- internal ---
 
 const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
-const LEGEND = '!! would be called an attack, ! a warning, - a fact';
+const LEGEND = '!! looks like an attack, ! a warning, - a note';
 
 const WIDE = 80;
 

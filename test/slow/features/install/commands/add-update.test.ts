@@ -28,7 +28,7 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   expect(yes).toMatchObject({ status: 0, stdout: '' });
   expect(yes.stderr).toContain(`tea is installed, as revision 1: ${join(root, 'skills/tea')}\n`);
   const verified = await run(['verify']);
-  expect(verified).toMatchObject({ status: 0, stderr: '1 skill in skills-lock.json, 0 not as it says\n' });
+  expect(verified).toMatchObject({ status: 0, stderr: '1 skill in skills-lock.json, all as it says\n' });
   expect(verified.stdout).toMatch(/tea\s+same/);
   const listed = await run(['list', '--all']);
   expect(listed.stdout).toMatch(/skills:tea +every agent/);
