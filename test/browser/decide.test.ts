@@ -14,6 +14,7 @@ it('lets a person in by the printed address, shows a proposal, and writes what i
   await page.getByRole('link', { name: 'release-notes/SKILL.md' }).click();
   const text = page.locator('main');
   await text.getByText('Readers ask for what breaks first.').waitFor();
+  await text.getByText('Why', { exact: true }).click();
   await text.getByText('6 of the last 10 notes').waitFor();
   expect(await text.textContent()).toContain('Put breaking changes first, each with what a reader has to do.');
   const file = join(root, 'skills/release-notes/SKILL.md');
@@ -71,7 +72,7 @@ it('approves nothing that does not apply any more, or that has changed since it 
 it('solves the conflict of a stale one in the editor, and approves what was written there', async () => {
   const { page, at, stale, root } = await openReview();
   await page.goto(at(`/proposals/${stale}`));
-  await page.getByRole('link', { name: 'Edit' }).click();
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
   const field = page.getByLabel('The whole text of SKILL.md');
   const both = await field.inputValue();
   expect(both).toMatch(/<{7}[\s\S]*within five working days[\s\S]*={7}[\s\S]*within one day[\s\S]*>{7}/);

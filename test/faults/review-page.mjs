@@ -1,6 +1,42 @@
 /** Who gets into the review page, and what is decided there. */
 export const reviewPage = [
   {
+    title: 'A proposal is approved among several though its file has changed since it was shown',
+    in: 'approveOne',
+    drop: 'inspected: digest',
+    test: 'writes nothing when the file changes between the last look and the decision',
+  },
+  {
+    title: 'A proposal is rejected among several in a version that nobody was shown',
+    in: 'rejectOne',
+    swap: ['{ ...actor, version }', '{ ...actor }'],
+    test: 'rejects several with one reason, each in the version that was shown',
+  },
+  {
+    title: 'A change of the frontmatter is approved among several',
+    in: 'whyAlone',
+    never: '!headOf(before).equals(headOf(after))',
+    test: 'approves no change of',
+  },
+  {
+    title: 'A change with a finding is approved among several',
+    in: 'whyAlone',
+    swap: ["one.level !== 'info' || !PLAIN.has(one.kind)", "one.level === 'block'"],
+    test: 'approves no change of',
+  },
+  {
+    title: 'More than ten proposals are approved at once',
+    in: 'decideAll',
+    swap: ['picked.length > MOST', 'picked.length > MOST * 10'],
+    test: 'approves at most ten at once',
+  },
+  {
+    title: 'A proposal is approved among several whose difference was not shown whole',
+    in: 'isWholeShown',
+    swap: ['leftOut === 0', 'leftOut >= 0'],
+    test: 'approves nothing among several whose difference a page does not show whole',
+  },
+  {
     title: 'The review page does not say that hits are weak',
     in: 'foundText',
     swap: ['total > 0', 'total < 0'],

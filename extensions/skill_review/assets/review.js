@@ -68,7 +68,7 @@ addEventListener('pageshow', () => {
 /** A second press or click was meant for the page before. */
 const isEarly = () => performance.now() - appeared < 500;
 
-addEventListener('submit', (event) => event.target.method === 'post' && isEarly() && event.preventDefault(), true);
+addEventListener('submit', (event) => event.target.closest('.decide') && isEarly() && event.preventDefault(), true);
 
 const KEYS = { j: () => move(1), k: () => move(-1), a: () => toButton('a'), r: () => toButton('r') };
 

@@ -208,3 +208,13 @@ it('rejects several with one reason, each in the version that was shown, and non
     });
   expect(await stateOf(page, edited)).toBe('open');
 });
+
+it('approves nothing among several whose difference a page does not show whole', async () => {
+  const page = await reviewPage();
+  const id = await page.propose(`${TEA}\n${'Word.\n'.repeat(4_100)}`);
+  expect((await boxes(page)).get(id)).toMatch(/ $/);
+  const { version } = await page.registry.proposals.get(id);
+  const { digest } = await page.registry.admin.blockFindingsAfter({ proposalId: id });
+  expect((await tick(page, 'approve', [`${id} ${version} ${digest}`])).status).toBe(409);
+  expect(page.tea()).toBe(TEA);
+});
