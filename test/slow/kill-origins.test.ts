@@ -126,9 +126,11 @@ async function houseFor(prepare: (house: House) => Promise<void>): Promise<House
   return house;
 }
 
-/** Sources lie in another folder each time. */
-const comparable = (state: object, { from }: House): string =>
-  JSON.stringify(state).replaceAll(from.split('/').at(-1) ?? '', '<from>');
+/** Root and sources lie in other folders each time. */
+const comparable = (state: object, { from, root }: House): string =>
+  JSON.stringify(state)
+    .replaceAll(from.split('/').at(-1) ?? '', '<from>')
+    .replaceAll(root, '<root>');
 
 describe.each(ACTIONS)('a process that is killed in %s', (action, steps, prepare) => {
   it('leaves the files, the lock and the proposals as they were, or all of them new', async () => {
