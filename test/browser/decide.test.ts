@@ -107,6 +107,6 @@ it('allows a held skill, and an extension that an agent wrote, after both were s
   await page.getByText('export class TicketTool').first().waitFor();
   expect(existsSync(join(root, 'extensions/ticket_tool'))).toBe(false);
   await page.getByRole('button', { name: /Approve/ }).click();
-  await page.getByRole('status').first().waitFor();
+  await page.getByText('Approved. The next start').waitFor();
   expect(readFileSync(join(root, 'extensions/ticket_tool/main.js'), 'utf8')).toContain('TicketTool');
 });

@@ -13,7 +13,7 @@ const FOCUSED = "(document.activeElement.labels?.[0] ?? document.activeElement).
 /** Presses Tab until the element that has the focus has this name. */
 async function tabTo(page: Page, name: string): Promise<void> {
   // Nothing is decided just after a page appears.
-  await expect.poll(() => page.evaluate('performance.now() > 600')).toBe(true);
+  await expect.poll(() => page.evaluate('document.getAnimations().length === 0'), { timeout: 20_000 }).toBe(true);
   for (let presses = 0; presses < 80; presses += 1) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate<string>(FOCUSED);

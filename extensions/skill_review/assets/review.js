@@ -60,13 +60,8 @@ function searchAsTyped(form) {
   });
 }
 
-let appeared = performance.now();
-addEventListener('pageshow', () => {
-  appeared = performance.now();
-});
-
-/** A second press or click was meant for the page before. */
-const isEarly = () => performance.now() - appeared < 500;
+/** A second press was meant for the page before. One clock for keys and clicks: while it runs, the style takes no click. */
+const isEarly = () => document.getAnimations().some(({ animationName }) => animationName === 'appear');
 
 addEventListener('submit', (event) => event.target.closest('.decide') && isEarly() && event.preventDefault(), true);
 
@@ -98,7 +93,8 @@ function toButton(key) {
   const findings = key === 'a' ? [...document.querySelectorAll('[data-finding]')] : [];
   const unread = findings.find((one) => !read.has(one));
   if (unread) read.add(unread);
-  (unread ?? document.querySelector(`[data-key=${key}]`))?.focus();
+  // The buttons are in sight.
+  (unread ?? document.querySelector(`[data-key=${key}]`))?.focus({ preventScroll: !unread });
 }
 
 function notice() {
