@@ -72,7 +72,7 @@ it.each([
   const registry = await openRoot(root, options);
   await registry.read('tea', {}, AGENT);
   expect(await registry.usage.events({ thread: 'thread-1' })).toHaveLength(1);
-  expect((await registry.usage.report()).notKept).toContain('as long as the process');
+  expect((await registry.usage.report()).notKept).toContain('of this process only');
   await registry.close();
   expect(existsSync(usageFile(root))).toBe(false);
   expect(existsSync(join(root, 'data'))).toBe('data/.keep' in tree);
