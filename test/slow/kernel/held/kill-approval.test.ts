@@ -26,7 +26,7 @@ async function isSaidToBeHalf(root: string, where: string): Promise<boolean> {
   else {
     const [version, ...others] = versionsOnDisk(root);
     expect(others, where).toEqual([]);
-    expect(stdout.includes('have no effect'), where).toBe(version === 'old');
+    expect(stdout.includes('has no effect yet'), where).toBe(version === 'old');
     expect(list.stdout.includes('wait'), where).toBe(version === 'old');
   }
   return isHalf;
