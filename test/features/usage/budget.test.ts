@@ -81,6 +81,18 @@ it('says since when a named conversation has a body, instead of giving it twice'
   expect((await call('read_skill', { skill_id: 'tea' })).repeated).toBe(true);
 });
 
+it('takes no older content for what a conversation has, when it is written later', async () => {
+  const { registry, call } = await tools();
+  await call('read_skill', { skill_id: 'tea' });
+  await registry.usage.events();
+  // Written with the events, because nobody has named this conversation.
+  await call('read_skill', { skill_id: 'tea' }, { agentId: 'clerk', threadId: 'one' });
+  await registry.admin.management.write('tea', 'SKILL.md', (text) => `${text}\nMore.`, { by: 'person:ada' });
+  expect((await call('read_skill', { skill_id: 'tea' })).content).toContain('More.');
+  await registry.usage.events();
+  expect((await call('read_skill', { skill_id: 'tea' })).repeated).toBe(true);
+});
+
 it('gives a body again to an agent of the config with repeat: full', async () => {
   const { registry, call } = await tools({ agents: { clerk: { skills: ['*'], repeat: 'full' } } });
   expect(registry.problems()).toEqual([]);

@@ -57,8 +57,10 @@ CREATE TABLE agent_day (
 ) STRICT, WITHOUT ROWID;`;
 
 export function createLedger(database: SqliteDatabase): Ledger {
+  // What is written late may be older than what is there.
   const handed = database.prepare(`INSERT INTO handed VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET
-    digest = excluded.digest, at = excluded.at, tokens = tokens + excluded.tokens, present = 1`);
+    digest = iif(excluded.at < at, digest, excluded.digest), at = max(at, excluded.at),
+    tokens = tokens + excluded.tokens, present = 1`);
   const spend = database.prepare<{ tokens: number }>(
     `INSERT INTO agent_day VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens RETURNING tokens`,
   );
