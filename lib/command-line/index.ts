@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { hearHowFar } from '../breaks/index.ts';
 import { invalidArgument } from '../errors/index.ts';
-import { formatTable, printable } from '../text/index.ts';
+import { formatNumber, formatTable, printable } from '../text/index.ts';
 
 export { invalidArgument };
 
@@ -127,7 +127,7 @@ export function terminalOf(streams: Streams, { json, yes }: Options, ending: (()
         next = performance.now() + EVERY_MS;
       };
       hearHowFar((done, total, part = what) => {
-        line = () => `${part}: ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}${more}`;
+        line = () => `${part}: ${formatNumber(done)} of ${formatNumber(total)}${more}`;
         // Work without breaks stops the timer.
         if (performance.now() > next) show();
       });

@@ -45,7 +45,7 @@ export const commands: FeatureCommands = {
       add(doctor) {
         const fix = doctor.createOption(
           '--fix',
-          'repair SKILL.md files (quotes, name, byte order mark, end of the frontmatter): shows the changes and asks first; rollback undoes it',
+          'repair SKILL.md files (quotes, name, byte order mark, end of the frontmatter), and archive held installed skills: shows it and asks first; rollback undoes it',
         );
         return doctor
           .addOption(fix.conflicts(['all', 'overlap']))
