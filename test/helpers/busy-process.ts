@@ -77,7 +77,8 @@ export const EXCHANGE_FILES = `
   const still = new Int32Array(new SharedArrayBuffer(4));
   let exchanges = 0;
   function put(target, text) {
-    const spare = target + '.spare';
+    // Beside the counter: no reader may find a file with a part of a hostile name.
+    const spare = counted + '.spare';
     fs.mkdirSync(join(target, '..'), { recursive: true });
     if (text === '') fs.rmSync(target, { force: true });
     else fs.copyFileSync(text, spare);
