@@ -19,14 +19,17 @@ it('never loads a SKILL.md that flips between itself and a link', async () => {
   const answers = await callOften(registry, 'read_skill', { skill_id: 'good' });
   await other.stop();
   const contents = new Set([...answers].map((answer) => /"content":"([^"]*)"/.exec(answer)?.[1] ?? answer));
+  // On a busy machine an inspection may take longer than an agent waits.
+  contents.delete('SKILL_NOT_INSPECTED');
   expect([...contents].sort()).toEqual(['Good body.', 'PATH_TRAVERSAL']);
 });
 
 it('never lists what lies in a folder that flips between itself and a link', async () => {
   const { dir, outside, registry } = await skillToRaceFor();
   const other = await keepBusy(FLIP_FOLDER, [join(dir, 'references'), outside]);
-  const answers = await callOften(registry, 'read_skill', { skill_id: 'good' }, ({ size }) => size > 1);
+  const answers = new Set(await callOften(registry, 'read_skill', { skill_id: 'good' }, ({ size }) => size > 1));
   await other.stop();
+  answers.delete('SKILL_NOT_INSPECTED');
   const lists = [...answers].map((answer) => JSON.parse(answer).resources.map((file: { path: string }) => file.path));
   // The folder under the name it has for a moment is one of the skill's.
   const known = new Set(['references/guide.md', 'references.away/guide.md']);
