@@ -27,10 +27,10 @@ it('never loads a SKILL.md that flips between itself and a link', async () => {
 it('never lists what lies in a folder that flips between itself and a link', async () => {
   const { dir, outside, registry } = await skillToRaceFor();
   const other = await keepBusy(FLIP_FOLDER, [join(dir, 'references'), outside]);
-  const answers = new Set(await callOften(registry, 'read_skill', { skill_id: 'good' }, ({ size }) => size > 1));
+  const given = (answers: ReadonlySet<string>) => [...answers].filter((answer) => answer !== 'SKILL_NOT_INSPECTED');
+  const answers = await callOften(registry, 'read_skill', { skill_id: 'good' }, (all) => given(all).length > 1);
   await other.stop();
-  answers.delete('SKILL_NOT_INSPECTED');
-  const lists = [...answers].map((answer) => JSON.parse(answer).resources.map((file: { path: string }) => file.path));
+  const lists = given(answers).map((answer) => JSON.parse(answer).resources.map((file: { path: string }) => file.path));
   // The folder under the name it has for a moment is one of the skill's.
   const known = new Set(['references/guide.md', 'references.away/guide.md']);
   expect([...new Set(lists.flat())].filter((path) => !known.has(path))).toEqual([]);
