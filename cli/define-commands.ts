@@ -66,13 +66,14 @@ function addCatalogCommands(make: Make, added: (command: Command) => Command): v
     ['root', 'disable'],
     ['old', 'enable'],
   ] as const) {
-    const made = make([group, 3], name, '$ code-review', name, () => import('./commands/disable.ts'))
+    const made = make([group, 3], name, '$ code-review', 'disable', () => import('./commands/disable.ts'))
       .description('keep a skill from agents, in the config, or give it to them again; its files stay')
       .argument('<id>', ID)
       .option('--agent <id>', 'only for this agent (default: for every agent)')
       .option(...REASON)
       .option(...BY);
     if (group === 'root') made.option('--off', 'give it to agents again');
+    else made.setOptionValue('off', true);
   }
   make(
     ['root', 2],

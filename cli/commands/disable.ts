@@ -8,11 +8,6 @@ interface DisableOptions extends Options {
   readonly off?: boolean;
 }
 
-/** The older name of `disable --off`. */
-export async function enable(id: string, options: DisableOptions, terminal: Terminal): Promise<void> {
-  return disable(id, { ...options, off: true }, terminal);
-}
-
 export async function disable(id: string, options: DisableOptions, terminal: Terminal): Promise<void> {
   const actor = actorOf(options, terminal);
   const { root, trusted, registry } = await terminal.openRegistry(options);

@@ -40,7 +40,7 @@ export async function list(options: Options, terminal: Terminal, command: Comman
   const subjects = await Promise.all(all.map((subject) => subject.list?.(registry)));
   const rows = decisions.map((one) => {
     const { action, at, by, path, reason: why = '' } = one;
-    return [action, describeSubject(one), minuteOf(at), by, path, why];
+    return [action === 'allow' ? 'allowed' : 'revoked', describeSubject(one), minuteOf(at), by, path, why];
   });
   const fields = Object.assign({}, ...subjects.map((one) => one?.fields));
   terminal.print({ file: trust.file, trouble: reason ?? null, decisions, held: { root, skills }, ...fields }, () =>

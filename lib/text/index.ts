@@ -17,6 +17,8 @@ export {
   decodedAddress,
   foldLine,
   formatNumber,
+  type Level,
+  levelWord,
   listed,
   matchesOf,
   needsFolding,

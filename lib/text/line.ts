@@ -37,6 +37,13 @@ export function listed(names: readonly string[], most = 10): string {
   return `${names.slice(0, most).join(', ')}${more}`;
 }
 
+export type Level = 'info' | 'warn' | 'block';
+
+/** What people are told of a finding, at the page and in a terminal. */
+export function levelWord(level: Level): string {
+  return { info: 'info', warn: 'warning', block: 'attack' }[level];
+}
+
 export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }

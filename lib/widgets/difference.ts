@@ -1,6 +1,7 @@
 import { type Html, html, type Piece } from '../html/index.ts';
+import type { Level } from '../text/index.ts';
 import { type DiffRow, parseDifference, type ShownDifference } from './parse-difference.ts';
-import { type Level, levelTag } from './parts.ts';
+import { levelTag } from './parts.ts';
 
 export interface Remark {
   readonly level: Level;

@@ -1,9 +1,8 @@
 import { formatNumber, type Html, html, type Piece, verbatim } from '../html/index.ts';
-
-export type Level = 'info' | 'warn' | 'block';
+import { type Level, levelWord } from '../text/index.ts';
 
 export function levelTag(level: Level): Html {
-  return tag({ info: 'info', warn: 'warning', block: 'attack' }[level], level);
+  return tag(levelWord(level), level);
 }
 
 export function tag(text: string, kind = ''): Html {

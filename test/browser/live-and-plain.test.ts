@@ -99,10 +99,10 @@ it('searches as one types, keeps the words in the address, and switches a skill 
   const config = (): string => readFileSync(join(root, 'data/skill_registry/config.yaml'), 'utf8');
   await page.getByRole('button', { name: 'Disable code-review for every agent' }).click();
   const card = page.locator('#skills li', { hasText: 'code-review' });
-  await card.getByText('seen by nobody: disabled in the config').waitFor();
+  await card.getByText('shown to nobody: disabled in the config').waitFor();
   expect(config()).toContain('code-review');
   await card.getByRole('button').click();
-  await card.getByText(/seen by all/).waitFor();
+  await card.getByText(/shown to all/).waitFor();
   expect(config()).not.toContain('code-review');
   expect(page.url()).toBe(at('/catalog?tag=quality'));
 });

@@ -24,14 +24,14 @@ it('lists the catalog with what is known of each, finds by tag and source, and s
   const soup = '---\nname: soup\ndescription: Cooks soup.\nmetadata:\n  tags: kitchen\n---\n\nCook it.\n';
   const page = await reviewPage({ 'skills/soup/SKILL.md': soup });
   const shown = async (query = ''): Promise<string> => textOf((await page.get(`/catalog${query}`)).text);
-  expect(await shown()).toMatch(/2 skills[\s\S]*soup[\s\S]*tokens[\s\S]*seen by agents[\s\S]*tea/);
+  expect(await shown()).toMatch(/2 skills[\s\S]*soup[\s\S]*tokens[\s\S]*shown to agents[\s\S]*tea/);
   expect(await shown('?tag=kitchen')).toContain('1 skill');
   expect(await shown('?source=nowhere')).toContain('No skill fits.');
   expect(await shown('?q=brews+tea')).toMatch(/1 skill\s[\s\S]*Brews tea\./);
   expect(await shown('?q=helicopter&page=zero')).toContain('No skill fits.');
   const off = await page.send('/catalog?tag=kitchen', '/catalog/off?tag=kitchen');
   expect(off).toMatchObject({ status: 303, headers: { location: '/catalog?tag=kitchen' } });
-  expect(await shown('?tag=kitchen')).toContain('seen by nobody: disabled in the config');
+  expect(await shown('?tag=kitchen')).toContain('shown to nobody: disabled in the config');
   expect(page.registry.visible().map(({ id }) => id)).toEqual(['tea']);
   await page.send('/catalog', '/catalog/on');
   expect(page.registry.visible()).toHaveLength(2);

@@ -123,23 +123,23 @@ ${request.form(`/catalog/${to}${queryOf(wanted)}`, button, html` class="end"`)}<
 <p>${shortened(description)}</p>
 <p class="quiet facts"><span>${source}${known.map((one) => one?.source)}</span>
 <span>${tokenText(tokens)}</span>
-<span>${seenText(views)}</span>
+<span>${shownText(views)}</span>
 ${tags.map((one) => html`<a class="tag" href="/catalog${queryOf({ q: '', tag: one, source: '', page: 1 })}">${one}</a>`)}</p>
 </li>`;
 }
 
 function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
   const of = (tokens: number | null): string => (tokens === null ? '?' : formatNumber(tokens));
-  return `${of(l1)} tokens, ${of(l2)} more when loaded`;
+  return `${of(l1)} tokens in its line, ${of(l2)} in its body`;
 }
 
-function seenText(views: SkillVisibility['views']): string {
+function shownText(views: SkillVisibility['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
-  if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';
-  if (kept.length === views.length) return `seen by nobody: ${shortened(kept[0]?.because ?? '')}`;
+  if (kept.length === 0) return views.length === 1 ? 'shown to agents' : 'shown to all agents';
+  if (kept.length === views.length) return `shown to nobody: ${shortened(kept[0]?.because ?? '')}`;
   const names = (of: SkillVisibility['views']): string => of.map(({ agent }) => agent ?? 'any other').join(', ');
   const seeing = views.filter(({ because }) => because === undefined);
-  return seeing.length > kept.length ? `seen by all agents but ${names(kept)}` : `seen by ${names(seeing)} only`;
+  return seeing.length > kept.length ? `shown to all agents but ${names(kept)}` : `shown to ${names(seeing)} only`;
 }
 
 function shortened(text: string): string {

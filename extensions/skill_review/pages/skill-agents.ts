@@ -36,8 +36,8 @@ async function show(request: CoreRequest): Promise<Page> {
     return [agent ?? 'any other agent', because === undefined ? 'yes' : 'no', because ?? '', cell];
   });
   const main = html`${request.skillHead('/agents')}
-<h2>Who sees it</h2>
-${table('Who sees it', ['Agent', 'Sees it', 'Because', ''], rows)}
+<h2>Who is shown it</h2>
+${table('Who is shown it', ['Agent', 'Shown', 'Because', ''], rows)}
 <p class="quiet">Any other agent is one without skills of its own, such as a client of MCP.</p>`;
-  return { title: `Who sees ${id}`, at: '/catalog', main };
+  return { title: `Who is shown ${id}`, at: '/catalog', main };
 }

@@ -84,7 +84,7 @@ function facts(skill: Skill, more: readonly (readonly [string, Piece])[], tokens
     ['Source', skill.source],
     ['File', html`<code>${skill.file}</code>`],
     ['Digest', html`<code>${skill.digest}</code>`],
-    ['Tokens', tokens === undefined ? '' : `${tokens.l1 ?? '?'} in the catalog, ${tokens.l2 ?? '?'} when it is read`],
+    ['Tokens', tokens === undefined ? '' : `${tokens.l1 ?? '?'} in its line, ${tokens.l2 ?? '?'} in its body`],
     ['Tags', skill.tags.join(', ')],
     ['Paths', skill.paths.join(', ')],
     ['Requires', skill.requires.join(', ')],

@@ -3,6 +3,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { readMapping } from '../../../../kernel/host.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
+import { formatNumber } from '../../../../lib/text/index.ts';
 import { shippedManifest } from './owner-file.ts';
 import { isRecord, plainCopy, UNREADABLE, type ValuePosition } from './readers.ts';
 
@@ -59,7 +60,7 @@ export function collectProblems(
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {
       if (count <= MAX_LISTED) continue;
-      const more = (count - MAX_LISTED).toLocaleString('en-US');
+      const more = formatNumber(count - MAX_LISTED);
       const where = section === '' ? 'The config' : `Config "${section}"`;
       add(section, `${where} has ${more} more wrong values, which are not listed. Correct those that are.`);
     }

@@ -99,7 +99,7 @@ function validityOf({ validity: { profile, errors } }: EvaluationResult): string
 }
 
 function tokensOf({ tokens: { l1, l2 } }: EvaluationResult): string {
-  return `${l1 === null ? 'not' : l1} in the catalog, ${l2} in the body`;
+  return `${l1 === null ? 'not' : l1} in its line, ${l2} in its body`;
 }
 
 function triggersOf({ triggers }: EvaluationResult): string {

@@ -25,7 +25,7 @@ export function resultPart(result: EvaluationResult): Html {
   const { totals, validity, tokens, triggers, at } = result;
   return html`<dl class="facts"><dt>Run</dt><dd>${formatTime(at)} UTC</dd><dt>Checks</dt><dd>${countsOf(totals)}</dd>
 <dt>Validity</dt><dd>${validityOf(validity)}, by the profile ${validity.profile}</dd>
-<dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${formatNumber(tokens.l1)} in the catalog, `}${formatNumber(tokens.l2)} when it is read</dd>
+<dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${formatNumber(tokens.l1)} in its line, `}${formatNumber(tokens.l2)} in its body</dd>
 ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length === 1 ? '1 query' : `${formatNumber(triggers.queries.length)} queries`}</dd>` : ''}</dl>
 ${failures(result)}`;
 }
@@ -48,8 +48,8 @@ const MAX_LISTED = 20;
 const ROWS: Readonly<Record<string, (of: EvaluationResult) => string>> = {
   checks: ({ totals }) => countsOf(totals),
   validity: ({ validity }) => validityOf(validity),
-  'tokens in the catalog': ({ tokens }) => (tokens.l1 === null ? '' : formatNumber(tokens.l1)),
-  'tokens when read': ({ tokens }) => formatNumber(tokens.l2),
+  'tokens in its line': ({ tokens }) => (tokens.l1 === null ? '' : formatNumber(tokens.l1)),
+  'tokens in its body': ({ tokens }) => formatNumber(tokens.l2),
   precision: ({ triggers }) => (triggers ? share(triggers.precision) : ''),
   recall: ({ triggers }) => (triggers ? share(triggers.recall) : ''),
 };

@@ -1,4 +1,4 @@
-import { oneLine, printable } from '../../../../lib/text/index.ts';
+import { levelWord, oneLine, printable } from '../../../../lib/text/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { reachLines } from './shown-reach.ts';
 import type { SkillTrust } from './types.ts';
@@ -7,7 +7,7 @@ import type { SkillTrust } from './types.ts';
 export function describeFindings(findings: readonly Finding[]): string {
   const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
     const at = line === undefined ? file : `${file}:${line}`;
-    return `${level}  ${message}\n       ${at} (${rule})${excerpt === '' ? '' : `\n       ${excerpt}`}`;
+    return `${levelWord(level)}  ${message}\n       ${at} (${rule})${excerpt === '' ? '' : `\n       ${excerpt}`}`;
   });
   return printable(texts.join('\n'));
 }

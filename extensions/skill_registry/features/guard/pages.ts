@@ -27,7 +27,7 @@ export const guardPages: ReviewPages = {
   fileRemarks: async (request) => (await trustOf(request))?.findings ?? [],
   done: {
     allow: 'Allowed. Agents are given it from now on.',
-    revoke: 'Revoked. No agent is given it from now on.',
+    revoke: 'Held again. No agent is given it from now on.',
   },
   async inbox({ registry: { admin, snapshot } }) {
     const held = await heldForPerson(snapshot().byQualifiedId.values(), (one) => admin.trustOf(one.qualifiedId));

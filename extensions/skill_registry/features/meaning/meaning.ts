@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
+import { formatNumber } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import { documentKey } from '../../core/search/document.ts';
 import type { Likeness } from '../../core/search/types.ts';
@@ -177,7 +178,7 @@ export class Meaning {
     // Apart from the skills: this request is the same for every catalog.
     if (!(await this.#addVectors(newControls, run))) return undefined;
     const reportProgress = (done: number, end = ''): void =>
-      onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
+      onProgress(`Embedding skills: ${formatNumber(done)} of ${formatNumber(all.size)}${end}`);
     let [nextLine, added] = [firstLine, newControls.length];
     for (let start = 0; start < missing.length; start += config.batch) {
       const batch = missing.slice(start, start + config.batch);

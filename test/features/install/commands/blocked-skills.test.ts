@@ -9,7 +9,7 @@ import { treeOf } from '../../../helpers/tree-of.ts';
 it('writes nothing of a skill that looks like an attack, installs the others, and prints what lets it in', async () => {
   const { from, root, run } = house(121);
   const refused = await run(['add', from, '--all', '--yes']);
-  expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^tea: BLOCK SKILL\.md:\d+: /) });
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^tea: attack SKILL\.md:\d+: /) });
   expect(refused.stderr).toMatch(/tea is refused, because it looks like an attack: nothing of it was written\./);
   expect(skillsOf(root)).toEqual(['milk', 'pot']);
   expect(Object.keys(lockOf(root))).toEqual(['milk', 'pot']);
@@ -59,7 +59,7 @@ it('prints with --check what a newer version has, and ends with 1 when it looks 
   const checked = await run(['update', '--check']);
   expect(checked).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^tea: BLOCK SKILL\.md:\d+: .*203\.0\.113\.125/),
+    stderr: expect.stringMatching(/^tea: attack SKILL\.md:\d+: .*203\.0\.113\.125/),
   });
   expect(checked.stdout).toMatch(/^tea +outdated, looks like an attack/m);
   expect(skills()).toEqual(before);

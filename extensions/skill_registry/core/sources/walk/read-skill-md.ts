@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { readContained } from '../../../../../lib/files/index.ts';
+import { formatNumber } from '../../../../../lib/text/index.ts';
 import { isSkillFileName } from './names.ts';
 
 /** Prefers `SKILL.md`; undefined when neither is a file. */
@@ -71,7 +72,7 @@ export function encodingFault(bytes: Buffer): EncodingFault | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   const invalidCount = text.match(/[\ufffd\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/g)?.length ?? 0;
   if (invalidCount > MAX_INVALID && invalidCount * MAX_INVALID_ONE_IN > text.length) {
-    const share = `${invalidCount.toLocaleString('en-US')} of its ${text.length.toLocaleString('en-US')} characters are invalid`;
+    const share = `${formatNumber(invalidCount)} of its ${formatNumber(text.length)} characters are invalid`;
     const remedy = 'If it is text in another encoding, save it as UTF-8; else remove it.';
     const message = `The file is not UTF-8 text (${share}), so it was not loaded. ${remedy}`;
     return { isText: false, message, ...(isEncoded ? {} : { refusal: NOT_UTF8 }) };

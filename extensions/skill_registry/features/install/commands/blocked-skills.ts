@@ -1,6 +1,6 @@
 import { actorOf, firstLines, type Options } from '../../../../../lib/command-line/index.ts';
 import { isCodedError } from '../../../../../lib/errors/index.ts';
-import { plural, printable, shellWord } from '../../../../../lib/text/index.ts';
+import { levelWord, plural, printable, shellWord } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { isConfirmedWithId } from '../../guard/commands/confirm.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from '../types.ts';
@@ -18,6 +18,8 @@ export function refusedOf<S extends Planned>(skills: readonly S[], { allowBlock 
 interface Letting {
   readonly plan: Pick<AddPlan, 'apply'>;
   readonly skills: readonly Planned[];
+  /** What is written beside them. */
+  readonly others?: string | undefined;
   readonly verb: 'Install' | 'Write' | 'Update';
   /** False: nobody is asked, and nothing is written. */
   readonly isAsked: boolean;
@@ -43,11 +45,11 @@ interface Applied {
 
 /** Asks, then writes. For each refused skill it prints the command that lets in only these files. */
 export async function askAndApply(
-  { plan, skills, verb, isAsked, wordsFor, beforeWriting }: Letting,
+  { plan, skills, others, verb, isAsked, wordsFor, beforeWriting }: Letting,
   options: LettingOptions,
   terminal: CommandTerminal,
 ): Promise<Applied> {
-  const allowBlock = isAsked ? await agreedBlocks(verb, skills, options, terminal) : undefined;
+  const allowBlock = isAsked ? await agreedBlocks(verb, skills, others, options, terminal) : undefined;
   if (!allowBlock) return { isMeant: false, changed: [], refused: [] };
   if (refusedOf(skills, { allowBlock }).length < skills.length) beforeWriting?.();
   try {
@@ -75,7 +77,7 @@ export function findingLines(findings: Findings, levels: readonly Findings[numbe
     .filter(({ level }) => levels.includes(level))
     .map(({ level, rule, file, line, message, excerpt }) => {
       const where = `${file}${line === undefined ? '' : `:${line}`}`;
-      return `  ${level.toUpperCase()} ${where}: ${message}${excerpt === '' ? '' : ` ${excerpt}`} (${rule})`;
+      return `  ${levelWord(level)} ${where}: ${message}${excerpt === '' ? '' : ` ${excerpt}`} (${rule})`;
     });
   return firstLines(lines, MAX_SHOWN, '; --json has all findings');
 }
@@ -94,14 +96,16 @@ const MAX_SHOWN = 10;
 async function agreedBlocks(
   verb: Letting['verb'],
   skills: readonly Planned[],
+  others: string | undefined,
   options: LettingOptions,
   { agrees, ask, say }: CommandTerminal,
 ): Promise<readonly string[] | undefined> {
   const { yes, allowBlock = [] } = options;
   const doubtful = refusedOf(skills, options);
   const plain = skills.filter((skill) => !doubtful.includes(skill));
-  const what = plain.length === 1 ? printable(plain[0]?.id ?? '') : `these ${plain.length} skills`;
-  if (plain.length > 0 && !(await agrees(`${verb} ${what}?`))) return undefined;
+  const ids = plain.length === 1 ? printable(plain[0]?.id ?? '') : `these ${plain.length} skills`;
+  const what = [...(plain.length > 0 ? [ids] : []), ...(others === undefined ? [] : [others])].join(' and ');
+  if (what !== '' && !(await agrees(`${verb} ${what}?`))) return undefined;
   const agreed = [...allowBlock];
   for (const { id, blocked = '', findings } of doubtful) {
     if (yes || !ask) break;
@@ -109,7 +113,7 @@ async function agreedBlocks(
     const question = `${verb} ${printable(id)}, although it looks like an attack (${plural(blocks, 'finding')})?`;
     if (await isConfirmedWithId({ ask }, question, id)) agreed.push(blocked);
   }
-  if (yes || plain.length > 0 || agreed.length > allowBlock.length) return agreed;
+  if (yes || what !== '' || agreed.length > allowBlock.length) return agreed;
   say('Nothing was changed');
   return undefined;
 }

@@ -22,7 +22,7 @@ it('runs as a process: totals first, what was found instead, and status 1 when a
   expect(stdout.split('\n')).toEqual([
     'tea: 3 passed, 1 failed, 0 not run',
     '  validity  spec: valid',
-    expect.stringMatching(/^ {2}tokens {4}\d+ in the catalog, \d+ in the body$/),
+    expect.stringMatching(/^ {2}tokens {4}\d+ in its line, \d+ in its body$/),
     '  triggers  precision 1.00, recall 0.50, 2 queries',
     '    failed  "coffee grinds" finds coffee first, not tea',
     '  cases     1',

@@ -70,7 +70,7 @@ it('says what to choose of several skills', async () => {
 it('shows what looks like an attack before everything else, and says so in its question', async () => {
   const { from, run } = house(EVIL);
   const { stderr } = await run(['add', from], { answer: () => 'n' });
-  expect(stderr).toMatch(/^tea: BLOCK SKILL\.md:\d+: /);
+  expect(stderr).toMatch(/^tea: attack SKILL\.md:\d+: /);
   expect(stderr).toContain('Install tea, although it looks like an attack (1 finding)?');
 });
 
