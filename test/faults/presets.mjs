@@ -66,6 +66,18 @@ export const presets = [
     test: 'says of a link that it is missing, or leads elsewhere',
   },
   {
+    title: 'With an entry of the lock a link goes that leads out of the project',
+    in: 'deadLinks',
+    swap: ['scope.covers(target)', "target !== ''"],
+    test: 'says of a link that its skill is gone, and takes it with the entry of the lock, and no other one',
+  },
+  {
+    title: 'A lost link to a held skill is made again',
+    in: 'planRestore',
+    swap: ['blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined', 'files.length > 0'],
+    test: 'is given no lost link again by add --frozen',
+  },
+  {
     title: 'A lock names folders for links',
     in: 'knownAgents',
     swap: ['Object.hasOwn(PRESETS, name)', "name !== ''"],

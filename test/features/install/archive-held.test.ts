@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
@@ -40,6 +40,20 @@ it.each([
   expect((await run(['rollback', 'tea'], () => 'tea')).status).toBe(0);
   expect(readFileSync(join(folder(), 'SKILL.md'), 'utf8')).toBe(EVIL);
   expect(isLinked()).toBe(true);
+});
+
+it('is given no lost link again by add --frozen', async () => {
+  rmSync(join(project, '.claude/skills/tea'));
+  await run(['add', '--frozen', '--yes']);
+  expect(isLinked()).toBe(false);
+  await run(['approvals', 'allow', 'tea'], () => 'tea');
+  await run(['add', '--frozen', '--yes']);
+  expect(isLinked()).toBe(true);
+});
+
+it('is listed by doctor --fix --json', async () => {
+  const { stdout } = await run(['doctor', '--fix', '--yes', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ archived: [{ id: 'tea', was_locked: true }], repaired: [], failed: [] });
 });
 
 it('stays when it is only looked for updates, and when it was changed here, which is said', async () => {

@@ -140,6 +140,44 @@ describe('removing and restoring', () => {
     expect(readlinkSync(join(project, LINK))).toBe(other);
   });
 
+  it('makes a lost link again with add --frozen, shows it before, and leaves what is in the place of another', async () => {
+    await add('--to', 'claude', '--agent', 'gemini', '--agent', 'windsurf');
+    const gemini = join(project, '.gemini/skills/tea');
+    const windsurf = join(project, '.windsurf/skills/tea');
+    rmSync(gemini);
+    rmSync(windsurf);
+    writeTree(windsurf, { 'notes.md': 'mine' });
+    const shown = await run(['add', '--frozen', '--dry-run'], { trust: true });
+    expect([shown.stdout, existsSync(gemini)]).toEqual([expect.stringContaining(`  link ${gemini}\n`), false]);
+    const no = await run(['add', '--frozen'], { trust: true, answer: () => 'n' });
+    expect([no.status, existsSync(gemini)]).toEqual([1, false]);
+    const made = await run(['add', '--frozen', '--yes', '--json'], { trust: true });
+    expect([made.status, JSON.parse(made.stdout).links]).toEqual([0, [gemini]]);
+    expect(readFileSync(join(gemini, 'SKILL.md'), 'utf8')).toBe(TEA);
+    expect(readFileSync(join(windsurf, 'notes.md'), 'utf8')).toBe('mine');
+    const again = await run(['add', '--frozen', '--yes'], { trust: true });
+    expect(again.stderr).toContain('Everything is as skills-lock.json says');
+  });
+
+  it('says of a link that its skill is gone, and takes it with the entry of the lock, and no other one', async () => {
+    await add();
+    rmSync(join(project, '.agents'), { recursive: true });
+    expect(await verified()).toMatchObject([
+      { state: 'absent', reason: `${join(project, LINK)} is a link to where it was` },
+    ]);
+    expect((await run(['remove', 'tea', '--yes'])).status).toBe(0);
+    expect(lstatSync(join(project, LINK), { throwIfNoEntry: false })).toBeUndefined();
+    expect(lockIn(project).skills).toEqual({});
+    await add();
+    rmSync(join(project, '.agents'), { recursive: true });
+    const elsewhere = join(tempFolder(), 'tea');
+    rmSync(join(project, LINK));
+    symlinkSync(elsewhere, join(project, LINK));
+    expect((await verified())[0].reason).toBeUndefined();
+    await run(['remove', 'tea', '--yes']);
+    expect(readlinkSync(join(project, LINK))).toBe(elsewhere);
+  });
+
   it('keeps an entry that has the name meanwhile', async () => {
     await add();
     await run(['remove', 'tea', '--yes']);

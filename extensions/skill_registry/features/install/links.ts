@@ -1,6 +1,6 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { futureRealPath, linkContained, unlinkContained } from '../../../../lib/files/index.ts';
 import { PRESETS, type PresetName } from '../../core/config/presets.ts';
@@ -47,6 +47,23 @@ export function brokenLinks(scope: LockScope, location: SkillLocation, entry: Lo
   });
 }
 
+/** Links of the lock to a skill whose files are gone. */
+export function deadLinks(scope: LockScope, id: string, entry: LockEntry): readonly DeadLink[] {
+  return linksOf(scope, { skillId: id }, entry).flatMap(({ base, path }) => {
+    const link = join(base, path);
+    const target = futureRealPath(link);
+    const isDead = !existsSync(link) && lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    return isDead && basename(target) === id && scope.covers(target) ? [{ base, path, target }] : [];
+  });
+}
+
+export interface DeadLink {
+  readonly base: string;
+  readonly path: string;
+  /** Where it leads, and where nothing is. */
+  readonly target: string;
+}
+
 /** Leaves what is in the place of a link. */
 export function makeLinks(scope: LockScope, location: SkillLocation, entry: LockEntry): void {
   for (const { base, path } of linksOf(scope, location, entry))
@@ -60,11 +77,11 @@ export function takeLinks(scope: LockScope, location: SkillLocation, entry: Lock
 
 // --- internal ---
 
-function linkOf({ ofPerson, folder }: LockScope, agent: PresetName, { skillId }: SkillLocation) {
+function linkOf({ ofPerson, folder }: LockScope, agent: PresetName, { skillId }: Pick<SkillLocation, 'skillId'>) {
   const { home, project } = PRESETS[agent];
   return { base: futureRealPath(ofPerson ? homedir() : folder), path: `${ofPerson ? home : project}/${skillId}` };
 }
 
-function linksOf(scope: LockScope, location: SkillLocation, entry: LockEntry) {
-  return knownAgents(entry).map((agent) => linkOf(scope, agent, location));
+function linksOf(scope: LockScope, skill: Pick<SkillLocation, 'skillId'>, entry: LockEntry) {
+  return knownAgents(entry).map((agent) => linkOf(scope, agent, skill));
 }

@@ -1,7 +1,8 @@
 import { lstatSync, unlinkSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
+import { unlinkContained } from '../../../../lib/files/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
 import { openTrust } from '../../../../lib/trust/index.ts';
 import { groupsOf } from '../../core/catalog/merge.ts';
@@ -17,7 +18,7 @@ import type { Actor } from '../history/types.ts';
 import { originOf, sourceKey } from './address.ts';
 import { planOutdated } from './errors.ts';
 import { filesAt, findInstalled, type InstalledSkills, scopeAt, scopesOf } from './find-installed.ts';
-import { brokenLinks } from './links.ts';
+import { brokenLinks, deadLinks } from './links.ts';
 import { alone, changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import type { LockEntry, LockedSkill, RemovedSkill, UsedSource } from './types.ts';
 
@@ -95,7 +96,12 @@ export async function remove(
       return writer.apply({ location: target, changes: [], move, kind: 'removed', by, reason, lock });
     }
     if (target !== undefined) unlinkSync(target);
-    if (lock) alone(scope, () => changeLock(scope.folder, lock.name, lock.entry));
+    if (lock)
+      alone(scope, () => {
+        for (const { base, path, target: to } of entry ? deadLinks(scope, slugOf(lock.name), entry) : [])
+          unlinkContained(base, path, to);
+        changeLock(scope.folder, lock.name, lock.entry);
+      });
     return undefined;
   });
   await context.refresh();
@@ -121,10 +127,14 @@ function verifyOne(scope: LockScope, installed: InstalledSkills, name: string, e
   const location = installed.find(name, entry)?.location;
   if (!location) {
     const elsewhere = installed.elsewhere(name);
-    const reason = scope.ofPerson
-      ? undefined
-      : elsewhere && `${elsewhere} is outside this root, where its lock names nothing`;
-    return { ...known, id: slugOf(name), state: 'absent', changed: [], reason };
+    const id = slugOf(name);
+    const outside = !scope.ofPerson && elsewhere;
+    const reasons = [
+      ...(outside ? [`${outside} is outside this root, where its lock names nothing`] : []),
+      ...deadLinks(scope, id, entry).map(({ base, path }) => `${join(base, path)} is a link to where it was`),
+    ];
+    const reason = reasons.length > 0 ? reasons.join('; ') : undefined;
+    return { ...known, id, state: 'absent', changed: [], reason };
   }
   const files = filesAt(location);
   const here = { ...known, id: location.skillId, folder: folderOf(location) };

@@ -4,11 +4,11 @@ import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
-import { agentFolders, folderOf } from '../history/skill-location.ts';
+import { agentFolders, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
-import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
-import { knownAgents, planLinks } from './links.ts';
+import { applyOf, blockedAs, inspectIncoming, type PlannedSkill, planSkill } from './let-in.ts';
+import { knownAgents, makeLinks, planLinks } from './links.ts';
 import { assertApproved, assertLock, isAsLocked, readLock } from './lock.ts';
 import { type InstallContext, withOrigins } from './open-origin.ts';
 import { folderNamed } from './place.ts';
@@ -23,12 +23,22 @@ export async function planRestore(context: InstallContext, to: string | undefine
   const [unusable] = broken;
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
   const absent: (readonly [string, LockEntry])[] = [];
+  const unlinked: { location: SkillLocation; entry: LockEntry; missing: readonly string[] }[] = [];
   const [project] = lockScopes(context.root);
   const installed = await findInstalled(context, project);
   for (const [name, entry] of skills) {
     const found = installed.find(name, entry);
-    if (!found) absent.push([name, entry]);
-    else if (!isAsLocked(filesAt(found.location), entry)) throw changedHere(name, folderOf(found.location));
+    if (!found) {
+      absent.push([name, entry]);
+      continue;
+    }
+    const { location } = found;
+    const files = filesAt(location);
+    if (!isAsLocked(files, entry)) throw changedHere(name, folderOf(location));
+    const missing = planLinks(project, location, knownAgents(entry)).links.filter((link) => !existsSync(link));
+    // No other program is shown what is held.
+    if (missing.length > 0 && blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined)
+      unlinked.push({ location, entry, missing });
   }
   for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
   const fetched: PlannedSkill[] = [];
@@ -53,8 +63,17 @@ export async function planRestore(context: InstallContext, to: string | undefine
     context,
     fetched.map(({ write }) => write),
   );
-  const views = fetched.map(({ view }) => view);
-  return { origin: 'skills-lock.json', skills: views, installed: [], unreadable: [], apply };
+  return {
+    origin: 'skills-lock.json',
+    skills: fetched.map(({ view }) => view),
+    installed: [],
+    links: unlinked.flatMap(({ missing }) => missing),
+    unreadable: [],
+    async apply(...given) {
+      for (const { location, entry } of unlinked) makeLinks(project, location, entry);
+      return apply(...given);
+    },
+  };
 }
 
 // --- internal ---

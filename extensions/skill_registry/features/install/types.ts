@@ -115,6 +115,8 @@ export interface AddPlan {
   readonly skills: readonly SkillToAdd[];
   /** Lock names of skills that are already installed from this origin. They stay as they are. */
   readonly installed: readonly string[];
+  /** Absolute paths of lost links to installed skills; `apply` makes them again. Only in a plan from the lock. */
+  readonly links?: readonly string[];
   /** Paths of SKILL.md files that cannot be parsed. */
   readonly unreadable: readonly string[];
   /**

@@ -12,7 +12,8 @@ import { type Repair, repairSkill } from '../repair.ts';
 
 /** For `doctor --fix`. */
 export async function repairAll(options: Options, terminal: CommandTerminal): Promise<ExitStatus> {
-  const { root, trusted, registry } = await terminal.openRegistry(options);
+  const opened = await terminal.openRegistry(options);
+  const { root, trusted, registry } = opened;
   const { say } = terminal;
   const actor = actorOf(options, terminal);
   terminal.assertCanAsk();
@@ -20,6 +21,8 @@ export async function repairAll(options: Options, terminal: CommandTerminal): Pr
     const message = `Nobody has approved ${root}, so nothing is written in it. To approve it: skill-registry approvals allow ${root}`;
     throw new CodedError('ROOT_NOT_APPROVED', message, { root });
   }
+  const fields = {};
+  for (const { fix } of terminal.features) Object.assign(fields, await fix?.(opened, options, terminal));
   const repairs = await repairsOf(registry);
   for (const { skill, done, difference } of repairs) say(`${skill.qualifiedId}: ${done.join('; ')}\n${difference}`);
   if (repairs.length === 0) say('Nothing can be repaired in the skills of sources that may be written');
@@ -41,11 +44,18 @@ export async function repairAll(options: Options, terminal: CommandTerminal): Pr
   if (repaired.length > 0) await registry.refresh();
   for (const { skill_id, qualified_id } of repaired)
     sayHeld(skill_id, (await registry.admin.trustOf(qualified_id)).heldBecause, terminal);
-  terminal.print({ repaired, failed });
+  terminal.print({ ...fields, repaired, failed });
   const left = failed.length > 0 ? `, ${failed.length} not` : '';
   const undo = `; to undo one: skill-registry history ${repairs[0]?.skill.id ?? '<id>'}, then rollback`;
   if (repairs.length > 0) say(`${plural(repaired.length, 'skill')} repaired${left}${repaired.length > 0 ? undo : ''}`);
   return failed.length > 0 ? EXIT.problem : EXIT.done;
+}
+
+declare module '../../../core/command-line.ts' {
+  interface FeatureCommands {
+    /** What `doctor --fix` does before its repairs. @returns fields for `--json`. */
+    fix?(opened: OpenRegistry, options: Options, terminal: CommandTerminal): Promise<object>;
+  }
 }
 
 /** For `doctor`. Nothing is written in an unapproved root, so it has no repairs. */

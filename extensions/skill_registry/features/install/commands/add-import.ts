@@ -44,7 +44,8 @@ export async function add(
       ? registry.origin.restore({ to })
       : registry.origin.add(what, { agents, all, cwd, link, skills, to });
   const plan = await terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
-  const isNothing = plan.skills.length === 0;
+  const { links = [] } = plan;
+  const isNothing = plan.skills.length + links.length === 0;
   const nothing = plan.installed.length > 0 ? [] : ['Everything is as skills-lock.json says'];
   const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
@@ -52,13 +53,15 @@ export async function add(
   const isAsked = !options.dryRun && !isNothing;
   const wordsFor = (id: string) => wordsOf(what, id, { ...options, ...(to !== undefined && { to }) });
   const beforeWriting = () => approveSource(plan, options, terminal);
-  const letting = { plan, skills: plan.skills, verb: 'Install', isAsked, wordsFor, beforeWriting } as const;
+  const others = links.length > 0 ? plural(links.length, 'lost link') : undefined;
+  const letting = { plan, skills: plan.skills, others, verb: 'Install', isAsked, wordsFor, beforeWriting } as const;
   const { isMeant, changed: installed, refused } = await askAndApply(letting, options, terminal);
   terminal.print({
     origin: plan.origin,
     source: plan.source ?? null,
     skills: plan.skills.map(toWire),
     already_installed: plan.installed,
+    links,
     unreadable: plan.unreadable,
     installed: installed.map(toWire),
     refused,
@@ -171,7 +174,7 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
   });
 }
 
-function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
+function describePlan({ origin, source, skills, links = [], unreadable }: AddPlan): string {
   const { by, at } = (source === undefined ? undefined : decisionAbout(source)) ?? {};
   const approved =
     at === undefined ? 'Nobody has approved this source yet' : `${by} approved this source on ${at.slice(0, 10)}`;
@@ -181,6 +184,7 @@ function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
       `From ${origin}:`,
       ...(source === undefined ? [] : [`  ${approved} (${source})`]),
       ...skills.flatMap(describeSkill),
+      ...links.map((link) => `  link ${link}`),
       ...unreadable.map((path) => `  ${path} cannot be read as a skill`),
     ].join('\n'),
   );

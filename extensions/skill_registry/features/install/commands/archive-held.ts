@@ -32,12 +32,3 @@ export async function archiveHeld(
   }
   return moved;
 }
-
-/** For `doctor --fix`, before its repairs. */
-export async function fixHeld(options: Options, terminal: CommandTerminal): Promise<undefined> {
-  const { registry, trusted } = await terminal.openRegistry(options);
-  // The repairs refuse a root that nobody approved.
-  if (!trusted) return;
-  terminal.assertCanAsk();
-  await archiveHeld(registry, options, terminal);
-}

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { collect } from '../../../../../lib/command-line/index.ts';
+import { toWire } from '../../../../../lib/text/index.ts';
 import { type FeatureCommands, ID, withReason } from '../../../core/command-line.ts';
 
 const adding = () => import('./add-import.ts');
@@ -35,14 +36,10 @@ export const commands: FeatureCommands = {
       'check that installed skills are what skills-lock.json says',
     );
   },
-  options: [
-    {
-      command: 'doctor',
-      order: 1,
-      add: (doctor) => doctor,
-      before: { fix: async () => (await import('./archive-held.ts')).fixHeld },
-    },
-  ],
+  async fix({ registry }, options, terminal) {
+    const archived = await (await import('./archive-held.ts')).archiveHeld(registry, options, terminal);
+    return { archived: archived.map(toWire) };
+  },
   trust: [1, async () => (await import('./trust-sources.ts')).sourceTrust],
 };
 

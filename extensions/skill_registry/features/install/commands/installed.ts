@@ -103,5 +103,5 @@ const ADVICE: Readonly<Record<Exclude<State, 'same'>, string>> = {
     'it was changed here. skill-registry update keeps the change. To drop it, move its folder away, and run skill-registry add --frozen --to with the folder that it was in',
   broken: 'skill-registry remove takes the entry out',
   unlinked:
-    'the agent of that folder may not see it. Move away what is there; remove, then rollback makes the links again',
+    'the agent of that folder may not see it. Move away what is there; skill-registry add --frozen makes the links of a project again, remove and rollback those of a skill of you',
 };

@@ -98,14 +98,14 @@ async function wayOn({ id, registry }: ReviewRequest): Promise<(done: string) =>
   return (done) => (next === undefined ? pageOf(id, done) : `${pageOf(next, done)}&last=${encodeURIComponent(id)}`);
 }
 
-/** A rejected change, asked for again by a person: only persons may. */
+/** What was rejected, asked for again by a person: only persons may. */
 async function proposeAgain({ actor, id, registry }: ReviewRequest): Promise<string> {
   const { diff, evidence, justification, kind, path, skillId, state } = await registry.proposals.get(id);
-  if (state !== 'rejected' || kind !== 'update')
-    throw invalidArgument('Only a rejected change of a file is proposed again.');
+  if (state !== 'rejected') throw invalidArgument('Only what was rejected is proposed again.');
   const why = `Proposed again: ${id} was rejected by mistake.\n\n${justification}`.slice(0, 10_000);
-  const given = { skillId, path, diff, justification: why, author: actor.by };
-  const again = await registry.proposals.propose({ ...given, ...(evidence === null ? {} : { evidence }) });
+  const change = kind === 'delete' ? {} : { path, diff };
+  const words = { justification: why, author: actor.by, ...(evidence === null ? {} : { evidence }) };
+  const again = await registry.proposals.propose({ skillId, kind, ...change, ...words });
   return pageOf(again.proposalId, 'again');
 }
 

@@ -75,7 +75,7 @@ export async function proposalMain(request: ReviewRequest, proposal: Proposal, a
   const read = differenceOf(proposal);
   const { above, atLines } = foundIn(proposal, inspected, read);
   const facts = proposal.checks.filter(({ level }) => level === 'info');
-  return html`${actionNote(request, answer)}
+  return html`${await actionNote(request, answer)}
 <div class="heading"><h1>${titleOf(proposal)} ${tagsOf(proposal)}</h1>${isWaiting ? await neighbours(request, id) : ''}</div>
 ${decided(proposal)}
 ${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : reasons(proposal)}
@@ -112,7 +112,10 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['purged', 'Purged. Its texts are deleted from all stored data.'],
 ]);
 
-function actionNote(request: ReviewRequest, { done, last, refused, reasonMissing }: ActionResult): Html | '' {
+async function actionNote(
+  request: ReviewRequest,
+  { done, last, refused, reasonMissing }: ActionResult,
+): Promise<Html | ''> {
   if (refused) return refusal(refused, 'decided');
   if (reasonMissing) return refusal({ message: 'Say why it is rejected: its author is shown the reason.' }, 'decided');
   const text = DONE.get(done ?? '');
@@ -121,18 +124,24 @@ function actionNote(request: ReviewRequest, { done, last, refused, reasonMissing
   const isHere = last.id === request.id;
   const title = isHere ? '' : html`<a href="${address('proposals', last.id)}">${titleOf(last)}</a>: `;
   return html`<div class="note done undo" role="status"><p>${title}${text} ${isHere ? html`<a href="/">Back to the inbox</a>` : ''}</p>
-${undo(request, last)}</div>`;
+${await undo(request, last)}</div>`;
 }
 
 /** Leads back what was decided last: nothing that came after it is touched. */
-function undo({ form }: ReviewRequest, { id, kind, purged, revision, skillId, state }: Proposal): Html | '' {
+async function undo(
+  { form, registry }: ReviewRequest,
+  { id, kind, purged, revision, skillId, state }: Proposal,
+): Promise<Html | ''> {
   const button = html`<button class="small">Undo</button>`;
   const fields = html`${hiddenField('present', String(revision))}${hiddenField('blocks', '')}${button}`;
-  if (state === 'rejected')
-    return kind === 'update' && !purged ? form(`${address('proposals', id)}/again`, button) : '';
+  if (state === 'rejected') return purged ? '' : form(`${address('proposals', id)}/again`, button);
   if (kind === 'create')
     return html`<a class="button small" href="${address('skills', skillId)}">Look at it, or remove it</a>`;
-  if (kind === 'delete') return form(address('skills', skillId, 'restore'), fields);
+  if (kind === 'delete') {
+    const inspected = await registry.admin.blockFindingsAfter({ restoredId: skillId }).catch(() => undefined);
+    if (inspected?.blocks.length === 0) return form(address('skills', skillId, 'restore'), fields);
+    return html`<a class="button small" href="${address('skills', skillId, 'history')}">Look at it, or restore it</a>`;
+  }
   return revision !== null && revision > 1 ? form(address('skills', skillId, 'rollback', revision - 1), fields) : '';
 }
 
