@@ -45,6 +45,7 @@ async function openRegistry(
     presets: presets && takesPresets(root, options, terminal),
     checksArguments,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
+    asksForSecrets: true,
     getSecret: createSecrets(root, terminal.environment, trusted),
     onProgress: terminal.howFar,
   };

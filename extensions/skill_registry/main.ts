@@ -54,6 +54,7 @@ export class SkillRegistryMain
       manifest: join(context.extensionDir, 'manifest.yaml'),
       config: context.config,
       trust: context.trusted,
+      asksForSecrets: true,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
       onSkillLoaded: (event) => context.events.emit('skill_loaded', busEvent(event)),

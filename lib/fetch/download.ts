@@ -11,10 +11,20 @@ export interface Downloaded {
 const LIMIT_MS = 300_000;
 const MAX_REDIRECTS = 5;
 
+/** Headers that hold secrets: sent to one origin alone. */
+export interface OriginHeaders {
+  /** Scheme, host and port, as `URL` gives them. */
+  readonly origin: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** What no answer may repeat. */
+  readonly secrets: readonly string[];
+}
+
 export interface DownloadOptions {
   /** The address that named this one: its rules for redirections apply. Default: `url`. */
   readonly from?: string;
   readonly signal?: AbortSignal | undefined;
+  readonly headers?: OriginHeaders | undefined;
 }
 
 export async function download(url: string, maxBytes: number, options?: DownloadOptions): Promise<Buffer> {
@@ -23,32 +33,39 @@ export async function download(url: string, maxBytes: number, options?: Download
 
 /**
  * `https:`, or `http:` on this machine, also after each redirection. None may lead from `https:` to `http:`, or from
- * another machine to this one.
+ * another machine to this one. After one to another origin `headers` are not sent any more, even if it leads back.
  * @param options.etag - Of the caller's copy. @returns undefined when it has not changed.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
 export async function downloadIfChanged(
   url: string,
   maxBytes: number,
-  { from = url, signal: ended, etag }: DownloadOptions & { readonly etag?: string | undefined } = {},
+  { from = url, signal: ended, etag, headers }: DownloadOptions & { readonly etag?: string | undefined } = {},
 ): Promise<Downloaded | undefined> {
   const signal = abortAfter(LIMIT_MS, ended);
   let address = url;
+  let sent = headers;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     assertMayLead(from, address, url);
-    const response = await answerOf(address, signal, etag);
+    if (sent?.origin !== new URL(address).origin) sent = undefined;
+    const response = await answerOf(address, signal, etag, sent?.values);
     const { status } = response;
     const target = response.headers.get('location');
+    assertNotRepeated(sent, url, `${target} ${response.headers.get('etag')}`);
     if (status >= 300 && status < 400 && status !== 304 && target !== null) {
       await response.body?.cancel();
       address = targetOf(target, address, url);
       continue;
     }
     if (status === 304 && etag !== undefined) return undefined;
-    if (response.ok)
-      return { bytes: await bytesOf(response, url, maxBytes), etag: response.headers.get('etag') ?? undefined };
+    if (response.ok) {
+      const bytes = await bytesOf(response, url, maxBytes);
+      assertNotRepeated(sent, url, bytes);
+      return { bytes, etag: response.headers.get('etag') ?? undefined };
+    }
     await response.body?.cancel();
-    throw originUnavailable(url, `it answers with status ${status}`, undefined, { status });
+    const why = status === 401 || status === 403 ? whyNotAllowed(sent, headers) : '';
+    throw originUnavailable(url, `it answers with status ${status}${why}`, undefined, { status });
   }
   throw originUnavailable(url, `it leads elsewhere more than ${MAX_REDIRECTS} times`);
 }
@@ -75,8 +92,29 @@ function assertMayLead(from: string, to: string, shown: string): void {
     throw originRefused(shown, `it leads to ${protocol}//${hostname}, which is this machine.`);
 }
 
-async function answerOf(address: string, signal: AbortSignal, etag: string | undefined): Promise<Response> {
-  const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag };
+/** Else a secret would get into a copy, a skill or a message. @throws ORIGIN_REFUSED. */
+function assertNotRepeated(sent: OriginHeaders | undefined, shown: string, answer: string | Buffer): void {
+  const text = typeof answer === 'string' ? answer.toLowerCase() : answer;
+  const isIn = (secret: string): boolean => text.includes(typeof text === 'string' ? secret.toLowerCase() : secret);
+  // A shorter one is a word that any text may have.
+  if (sent?.secrets.some((secret) => secret.length >= 8 && isIn(secret)))
+    throw originRefused(shown, 'its answer repeats a secret that was sent to it. Tell those who run it.');
+}
+
+function whyNotAllowed(sent: OriginHeaders | undefined, headers: OriginHeaders | undefined): string {
+  if (sent)
+    return `: it does not accept what was sent as ${Object.keys(sent.values).join(', ')}. Is the secret in it right, not expired, and allowed to read this? Set another one, and try again.`;
+  if (headers) return `: it wants a login, and headers of this page are sent to ${headers.origin} alone.`;
+  return `: it wants a login. Name a header with a secret for it: headers: { Authorization: "Bearer \${NAME}" } in the config, --header with add.`;
+}
+
+async function answerOf(
+  address: string,
+  signal: AbortSignal,
+  etag: string | undefined,
+  secret: OriginHeaders['values'] = {},
+): Promise<Response> {
+  const headers = { ...secret, ...(etag !== undefined && { 'if-none-match': etag }) };
   const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, headers });
   try {
     return await ask().catch((error: unknown) => {

@@ -22,6 +22,8 @@ export type Subject =
   | { readonly kind: 'root'; readonly path: string }
   /** Where skills come from. `path`: an address, `npm:<name>`, or an absolute path. */
   | { readonly kind: 'source'; readonly path: string }
+  /** Where a secret may be sent, in which header. `path`: `https://host#authorization=NAME`. */
+  | { readonly kind: 'secret'; readonly path: string }
   /** An extension of agents. Only a record: what counts are its files. `digest`: of what was shown. */
   | { readonly kind: 'extension'; readonly path: string; readonly digest: string | null }
   /** A skill off (`revoke`) or on for an agent; null: all. Only a record: the config of the root `path` counts. */
@@ -89,8 +91,8 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
     decide(decision) {
       const line = JSON.stringify({
         ...decision,
-        // A source is a name, even if a file has the same name.
-        path: (decision.kind === 'source' ? undefined : realPathOf(decision.path)) ?? decision.path,
+        // These are names, even if a file has the same name.
+        path: (['source', 'secret'].includes(decision.kind) ? undefined : realPathOf(decision.path)) ?? decision.path,
         at: new Date().toISOString(),
       });
       try {
@@ -183,6 +185,7 @@ const KEYS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     root: ['kind', 'path'],
     source: ['path'],
+    secret: ['path'],
     extension: ['path'],
     switch: ['path', 'skill'],
     token: ['path', 'agent', 'digest'],

@@ -32,8 +32,8 @@ export const mcpSources = [
   },
   {
     title: 'A message shows a secret',
-    in: 'McpServer.#withoutSecrets',
-    swap: ["this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, '…'), text)", 'text'],
+    in: 'withoutSecrets',
+    swap: ["shown.replaceAll(secret, '…')", 'shown'],
     test: 'sends the secrets that the config names, and prints them nowhere',
   },
   {

@@ -84,4 +84,86 @@ export const pages = [
     swap: ['!trusted', 'trusted === undefined'],
     test: 'is not asked in a root that nobody has approved',
   },
+  {
+    title: 'A secret follows a redirection to another origin',
+    in: 'downloadIfChanged',
+    drop: 'sent = undefined;',
+    test: 'sends them no further when it is led to',
+  },
+  {
+    title: 'A secret goes to every port of its host',
+    in: 'downloadIfChanged',
+    swap: ['new URL(address).origin', 'new URL(address).origin.replace(/\\d+$/, new URL(url).port)'],
+    test: 'sends them no further when it is led to another port',
+  },
+  {
+    title: 'A secret goes where a redirection leads back',
+    in: 'downloadIfChanged',
+    swap: [
+      'sent?.origin !== new URL(address).origin',
+      'hop === 1 && sent?.origin !== new URL(address).origin && !(sent = undefined)',
+    ],
+    test: 'sends none that are of',
+  },
+  {
+    title: 'A page gets a secret into the copy',
+    in: 'downloadIfChanged',
+    drop: 'assertNotRepeated(sent, url, bytes);',
+    test: 'takes no answer that repeats the secret in its body',
+  },
+  {
+    title: 'A message repeats the secret that a server leads to',
+    in: 'downloadIfChanged',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code
+    drop: "assertNotRepeated(sent, url, `${target} ${response.headers.get('etag')}`);",
+    test: 'goes nowhere when it is led to a host with the secret',
+  },
+  {
+    title: 'The approval of a root lets a secret go anywhere',
+    in: 'headersWithSecrets',
+    swap: ["action === 'allow'", "action !== 'revoke'"],
+    test: 'and not where only the root is approved',
+  },
+  {
+    title: 'The approval of one header counts for another',
+    in: 'secretKeys',
+    swap: ['header.toLowerCase()', 'header.length % 1'],
+    test: 'and not where only the root is approved',
+  },
+  {
+    title: 'The approval of one secret counts for another',
+    in: 'secretKeys',
+    swap: ["text.slice(text.indexOf('{') + 1, -1)", "'NAME'"],
+    test: 'and not where only the root is approved',
+  },
+  {
+    title: 'Adding a page again undoes a revocation',
+    in: 'headersWithSecrets',
+    swap: ["allows === 'named' && action === undefined", "allows === 'named'"],
+    test: 'and no longer when it was revoked',
+  },
+  {
+    title: 'A lock decides where a secret goes',
+    in: 'open',
+    swap: ["isNamed ? 'named' : options.asksForSecrets ? 'decided' : 'all'", "isNamed ? 'named' : 'all'"],
+    test: 'whose lock keeps the name of the secret',
+  },
+  {
+    title: 'A config holds a secret itself',
+    in: 'areSecretHeaders',
+    drop: 'TEMPLATE.test(text)',
+    test: 'is refused with the secret itself',
+  },
+  {
+    title: 'The copy of a private page is given where the secret is missing',
+    in: 'PageRefresh.current',
+    drop: 'return NO_COPY;',
+    test: 'asks nothing and gives no copy where the secret is not set',
+  },
+  {
+    title: 'The copy of a private page is given to a config without its headers',
+    in: 'copyFolder',
+    swap: ['headers === undefined', 'headers !== null'],
+    test: 'that names no headers does not get the copy',
+  },
 ];

@@ -61,6 +61,7 @@ const OPTIONS: Readonly<Record<keyof InternalOptions, Option>> = {
   manifest: INTERNAL,
   onWriteStep: INTERNAL,
   checksArguments: INTERNAL,
+  asksForSecrets: INTERNAL,
 };
 
 /** Common mistakes. */

@@ -278,6 +278,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     taken: sourceIds,
     kinds: features.flatMap(({ sources = [] }) => sources),
     configured: config.sources,
+    asksForSecrets: options.asksForSecrets === true,
     decisions: features.find(({ decisions }) => decisions)?.decisions,
     installedInto: features.find((feature) => feature.installedInto)?.installedInto?.(root),
     getSecret: hooks.getSecret,

@@ -37,7 +37,7 @@ interface GivesConfig {
 /** @param parts - First the core kinds of sources, then the features. */
 export function configOf(parts: readonly GivesConfig[]): ConfigReader {
   const kinds = inOrder(parts.flatMap(({ sources = [] }) => sources.map((kind) => [kind.key, kind] as const)));
-  const secrets = kinds.flatMap(([key, { isSecret }]) => (isSecret ? [key] : []));
+  const secrets = kinds.flatMap(([, { hidden = [] }]) => hidden);
   const source = sourceReader(kinds.map(([, kind]) => kind));
   const keys = keysOf(parts, source);
   const defaults = Object.fromEntries(

@@ -13,8 +13,8 @@ export interface SourceEntry {
   readonly after?: string;
   /** `own`: the source itself marks skills as preloaded. `refused`: they cannot be. Default: all of an entry are. */
   readonly preload?: 'own' | 'refused';
-  /** Its value may hold secrets, so no problem shows it. Default: false. */
-  readonly isSecret?: boolean;
+  /** Keys of it whose values may hold secrets, so no problem shows them. Default: none. */
+  readonly hidden?: readonly string[];
   /** What to write where somebody gave an address alone. */
   readonly ofAddress?: string;
 }

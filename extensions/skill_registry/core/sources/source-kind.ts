@@ -41,6 +41,8 @@ export interface SourceDefaults {
   readonly configured?: readonly SourceConfig[];
   readonly cache?: SkillFileCache | undefined;
   readonly getSecret?: (name: string) => string | undefined;
+  /** The config comes from a file, so a person decides where its secrets go. Default: false, a program has decided. */
+  readonly asksForSecrets?: boolean;
 }
 
 export interface SourceHost extends SourceDefaults {

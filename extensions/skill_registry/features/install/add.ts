@@ -9,7 +9,7 @@ import { type LockScope, lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
-import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts';
+import { parseOrigin, shownOrigin, sourceFields, sourceKey, withHeaders } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
 import { findInstalled, type InstalledSkills, scopeAt } from './find-installed.ts';
@@ -33,7 +33,7 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
   const folder = folderNamed(options.to, root);
   const scope = folder === undefined ? lockScopes(root)[0] : scopeAt(context, futureRealPath(folder));
   const agents = agentsFor(scope, folder, options.agents);
-  const origin = parseOrigin(what, options.cwd ?? root);
+  const origin = withHeaders(parseOrigin(what, options.cwd ?? root), options.headers, true);
   const shown = shownOrigin(origin);
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
   const source = sourceKey(origin);
@@ -89,6 +89,7 @@ export function lockEntryOf(
   scope: LockScope,
   links: readonly string[] | undefined,
 ): LockEntry {
+  const headers = origin.kind === 'well-known' ? origin.headers : undefined;
   return {
     ...sourceFields(origin, scope),
     skillPath: origin.kind === 'well-known' ? undefined : skillFile,
@@ -96,7 +97,7 @@ export function lockEntryOf(
     wellKnownDigest: digests?.get(folder),
     archiveDigest: digest,
     computedHash: computedHash(files),
-    registry: { commit, ...lockedFiles(files), ...(links && links.length > 0 && { links }) },
+    registry: { commit, ...lockedFiles(files), ...(links && links.length > 0 && { links }), headers },
   };
 }
 

@@ -7,6 +7,7 @@ import { decodedAddress } from '../../../../lib/text/index.ts';
 import type { LockScope } from '../guard/installed.ts';
 import { originInvalid } from './errors.ts';
 import type { GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
+import { areSecretHeaders, HEADERS_EXPECTED, type SecretHeaders } from './secret-headers.ts';
 import type { LockEntry } from './types.ts';
 
 /** Accepts the forms of `Origins.add`, or the path of an existing SKILL.md. @param cwd - Base of relative paths. */
@@ -57,6 +58,14 @@ export function pageOrigin(url: string): WellKnownOrigin {
   return { kind: 'well-known', url: origin + pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '') };
 }
 
+/** @throws ORIGIN_INVALID, without the headers: somebody may have given the secret itself. */
+export function withHeaders(origin: Origin, headers: SecretHeaders | undefined, isNamed = false): Origin {
+  if (headers === undefined) return origin;
+  if (origin.kind !== 'well-known') throw originInvalid(shownOrigin(origin), 'only a page takes headers.');
+  if (!areSecretHeaders(headers)) throw originInvalid(origin.url, `its headers are wrong: ${HEADERS_EXPECTED}.`);
+  return { ...origin, headers, isNamed };
+}
+
 /** For display, without user names and passwords. */
 export function shownOrigin(origin: Origin): string {
   switch (origin.kind) {
@@ -97,7 +106,7 @@ export function originOf(entry: LockEntry, root: string): Origin {
     case 'npm':
       return npmOrigin(source.replace(/^npm:/, ''));
     case 'well-known':
-      return pageOrigin(sourceUrl ?? source);
+      return withHeaders(pageOrigin(sourceUrl ?? source), entry.registry?.headers);
     case 'local':
       return { kind: 'folder', path: isAbsolute(source) ? source : resolve(root, source) };
     case 'node_modules':

@@ -26,7 +26,17 @@ const word = schema((z) => z.string().optional());
 const addOptions = schema((z) => {
   const flag = z.boolean().optional();
   const names = z.array(z.string()).optional();
-  return z.strictObject({ agents: names, skills: names, all: flag, link: flag, cwd: word(), to: word() }).optional();
+  return z
+    .strictObject({
+      agents: names,
+      skills: names,
+      all: flag,
+      link: flag,
+      cwd: word(),
+      to: word(),
+      headers: z.record(z.string(), z.string()).optional(),
+    })
+    .optional();
 });
 const importOptions = schema((z) => z.strictObject({ name: word(), cwd: word() }).optional());
 const removeOptions = schema((z) => z.strictObject({ asInstalled: z.boolean().optional() }).optional());

@@ -159,6 +159,7 @@ const lockEntry = schema((z) => {
     digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
     files: z.array(fileLine).max(MAX_SKILL_FILES),
     links: z.array(z.string()).max(100).optional(),
+    headers: z.record(z.string(), z.string()).optional(),
   });
   return z.looseObject({
     source: text,

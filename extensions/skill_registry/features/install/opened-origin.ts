@@ -1,6 +1,7 @@
 import { type Archive, type ArchiveEntry, originRefused, type PackedFile } from '../../../../lib/fetch/index.ts';
 import { foldersAbove, isPlainPath, isPrivatePath } from '../../../../lib/files/index.ts';
 import { isLeftover } from '../guard/recorded-files.ts';
+import type { SecretHeaders } from './secret-headers.ts';
 
 export const MAX_SKILL_FILES = 1_000;
 /** Bytes per skill, unpacked. */
@@ -45,6 +46,9 @@ export interface WellKnownOrigin {
   readonly kind: 'well-known';
   /** The page that has `INDEX_PATH`; no trailing slash. */
   readonly url: string;
+  readonly headers?: SecretHeaders | undefined;
+  /** The caller has just named the headers; they do not come from a lock. */
+  readonly isNamed?: boolean;
 }
 
 export interface OriginEntry extends Omit<ArchiveEntry, 'kind'> {

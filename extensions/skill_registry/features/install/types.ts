@@ -63,6 +63,8 @@ export interface AddOptions {
   /** Names, ids or folders of skills. Default: the only skill of the origin. */
   readonly skills?: readonly string[] | undefined;
   readonly all?: boolean | undefined;
+  /** Of a page: each with `${NAME}` of a secret. They are sent to its origin alone; the lock keeps `${NAME}`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Base of relative paths. Default: the root. */
   readonly cwd?: string | undefined;
   /**
@@ -290,6 +292,8 @@ export interface LockEntry {
         readonly commit?: string | undefined;
         /** Agents in whose folders a link to the skill lies. */
         readonly links?: readonly string[] | undefined;
+        /** Of requests to the page, with `${NAME}` of secrets. */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
       })
     | undefined;
   readonly [unknown: string]: unknown;

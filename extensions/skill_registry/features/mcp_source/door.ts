@@ -8,7 +8,7 @@ const serverKind: SourceKind = {
   key: 'mcp',
   entry: { mcp: mcpServer },
   preload: 'refused',
-  isSecret: true,
+  hidden: ['mcp'],
   ofAddress: '{ mcp: { url: <address> } } for an MCP server',
   async open({ mcp: server = {}, optional }, host) {
     const { configured = [], getSecret = () => undefined, noteBlocked, root, trusted } = host;

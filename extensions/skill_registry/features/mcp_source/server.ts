@@ -1,4 +1,5 @@
 import { describeError } from 'skill-registry/kernel';
+import { fillSecrets, withoutSecrets } from '../../../../lib/secrets/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from './config.ts';
@@ -104,34 +105,17 @@ export class McpServer {
     const times = (before?.times ?? 0) + 1;
     const now = Date.now();
     const wait = code === 'MCP_CIRCLE' ? RETRY.maxMs : backOff(times, RETRY);
-    const shown = oneLine(this.#withoutSecrets(reason), 300).replace(/\.$/, '');
+    const shown = oneLine(withoutSecrets(reason, this.#secrets), 300).replace(/\.$/, '');
     this.failure = { code, reason: shown, since: before?.since ?? now, times, retryAt: now + wait };
     return new Error(shown);
   }
 
   #withSecrets(server: McpServerConfig): { readonly filled: McpServerConfig; readonly missing: readonly string[] } {
-    const missing = new Set<string>();
-    const secrets = new Set<string>();
-    const fill = (values: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> =>
-      Object.fromEntries(
-        Object.entries(values).map(([key, text]) => {
-          const filled = text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-            const secret = this.#options.getSecret(name);
-            if (secret === undefined) missing.add(name);
-            else secrets.add(secret);
-            return secret ?? '';
-          });
-          secrets.add(filled);
-          return [key, filled];
-        }),
-      );
-    const filled = { ...server, env: fill(server.env), headers: fill(server.headers) };
-    this.#secrets = [...secrets].filter((secret) => secret.length > 3).sort((a, b) => b.length - a.length);
-    return { filled, missing: [...missing] };
-  }
-
-  #withoutSecrets(text: string): string {
-    return this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, '…'), text);
+    const { getSecret } = this.#options;
+    const [env, headers] = [fillSecrets(server.env, getSecret), fillSecrets(server.headers, getSecret)];
+    this.#secrets = [...env.secrets, ...headers.secrets];
+    const missing = [...new Set([...env.missing, ...headers.missing])];
+    return { filled: { ...server, env: env.filled, headers: headers.filled }, missing };
   }
 }
 

@@ -10,6 +10,7 @@ import type { SkillSource } from '../../core/sources/source.ts';
 import type { SourceHost, SourceKind } from '../../core/sources/source-kind.ts';
 import { guard } from '../guard/door.ts';
 import { install } from '../install/door.ts';
+import { headersWithSecrets, secretHeaders } from '../install/secret-headers.ts';
 import type { PublishOptions } from './publish/types.ts';
 import type { FetchCopy } from './well-known-copy.ts';
 
@@ -19,8 +20,10 @@ const pageKind: SourceKind = {
   key: 'wellKnown',
   entry: {
     wellKnown: refine(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
+    headers: secretHeaders,
     interval_seconds: numberFrom(1, 86_400),
   },
+  hidden: ['headers'],
   ofAddress: '{ wellKnown: <address> }',
   open: async (config, host) => [await openPageSource(config, host)],
 };
@@ -40,10 +43,17 @@ const publishOptions: Schema<PublishOptions> = schema((z) =>
 );
 
 function open(core: Core): Opened {
-  const { catalog, root } = core;
+  const { catalog, hooks, options, root } = core;
   const { heldSkills } = core.of(guard);
   const { addKinds, origin } = core.of(install);
-  addKinds({ 'well-known': async (...given) => (await import('./open-page.ts')).openWellKnown(...given) });
+  addKinds({
+    'well-known': async (origin, names) => {
+      const { url, headers, isNamed } = origin;
+      const allows = isNamed ? 'named' : options.asksForSecrets ? 'decided' : 'all';
+      const secret = headers && headersWithSecrets({ url, headers, allows, getSecret: hooks.getSecret });
+      return (await import('./open-page.ts')).openWellKnown(origin, names, secret);
+    },
+  });
   // Needs no history, so it works where none can be opened.
   const publish = core.call.later('origin.publish(options)', [publishOptions], async (options: PublishOptions) => {
     core.assertOpen();
@@ -54,8 +64,8 @@ function open(core: Core): Opened {
 
 /** Without approval of the root, its page is never contacted, even if a program names it. */
 async function openPageSource(config: SourceConfig, host: SourceHost): Promise<SkillSource> {
-  const { wellKnown = '', interval_seconds: seconds = 60 } = config;
-  const { idOr, onProgress, options, root, trusted } = host;
+  const { wellKnown = '', headers, interval_seconds: seconds = 60 } = config;
+  const { asksForSecrets, getSecret = () => undefined, idOr, onProgress, options, root, trusted } = host;
   const url = pageAddress(wellKnown) ?? '';
   const id = idOr(new URL(url).hostname);
   if (!trusted) {
@@ -63,7 +73,9 @@ async function openPageSource(config: SourceConfig, host: SourceHost): Promise<S
     return sourceWithoutSkills({ id, kind: 'well-known', location: url }, problem);
   }
   const { createWellKnownSource } = await import('./well-known-source.ts');
-  return createWellKnownSource({ ...options, fetchCopy, id, intervalMs: seconds * 1000, onProgress, url });
+  const allows = asksForSecrets ? 'decided' : 'all';
+  const secret = headers && { names: headers, fill: () => headersWithSecrets({ url, headers, getSecret, allows }) };
+  return createWellKnownSource({ ...options, fetchCopy, id, intervalMs: seconds * 1000, onProgress, secret, url });
 }
 
 /** Loaded when a page is asked: its copy is often new enough. */

@@ -26,17 +26,17 @@ import {
 } from './well-known-copy.ts';
 
 /** Replaces the copy in one step at the end. If the process ends early, the next one uses what was fetched. */
-export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
+export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers, onProgress }) => {
   makePrivateFolder(folder);
   const before = readCopy(folder);
-  const answer = await askPage(url, before, signal);
+  const answer = await askPage(url, before, { signal, headers });
   const isSameCopy = (): { readonly isComplete: true } => {
     confirmCopy(folder);
     return { isComplete: true };
   };
   if (!answer && before && before.faults.length === 0 && damaged.size === 0) return isSameCopy();
   const page = answer ?? (before as PageCopy);
-  const { entries, refused, parts } = await readPage(url, page, signal, keptParts(folder));
+  const { entries, refused, parts } = await readPage(url, page, { signal, headers }, keptParts(folder));
   if (page.inParts) forgetOtherParts(folder, new Set(parts.map(({ digest }) => digest)));
   const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
   const known = knownSkills(folder, whole);
@@ -48,7 +48,8 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
   const report = progressOf(url, missing.length, onProgress);
   await inParallel(missing, signal, async (entry, ended) => {
     try {
-      const files = await filesIn(await fetchArtifact(entry, `${url}/${INDEX_PATH}`, ended), entry.name);
+      const how = { from: `${url}/${INDEX_PATH}`, signal: ended, headers };
+      const files = await filesIn(await fetchArtifact(entry, how), entry.name);
       takeRoom(entry.name, files);
       const skill = writeCopiedSkill(folder, entry, files);
       noteFetched(folder, skill);

@@ -1,5 +1,13 @@
 import { isCodedError } from 'skill-registry/kernel';
-import { type Archive, download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
+import {
+  type Archive,
+  type DownloadOptions,
+  download,
+  type OriginHeaders,
+  originRefused,
+  originUnavailable,
+  unpack,
+} from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
 import { noSuchSkill, severalSkills } from '../install/errors.ts';
 import {
@@ -11,13 +19,12 @@ import {
 } from '../install/opened-origin.ts';
 import { askPage, assertDigest, type IndexEntry, type PageAnswer, type PageSkills, readPage } from './page.ts';
 
-/** @param from - Address of the index. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
+/** @param how.from - Address of the index. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export async function fetchArtifact(
   { url, digest, name, type }: IndexEntry,
-  from: string,
-  signal?: AbortSignal,
+  how: DownloadOptions & { readonly from: string },
 ): Promise<Archive> {
-  const bytes = await download(url, MAX_ARCHIVE, { from, signal });
+  const bytes = await download(url, MAX_ARCHIVE, how);
   assertDigest(bytes, { digest, name });
   if (type === 'archive') return unpack(bytes, `"${name}"`);
   return {
@@ -30,9 +37,13 @@ export async function fetchArtifact(
  * @param names - Fetches only these, and what they require; an empty list: the only skill. Default: all.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that the page does not have.
  */
-export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<OpenedOrigin> {
+export async function openWellKnown(
+  origin: WellKnownOrigin,
+  names?: readonly string[],
+  headers?: OriginHeaders,
+): Promise<OpenedOrigin> {
   const url = `${origin.url}/${INDEX_PATH}`;
-  const { entries: index, refused } = await skillsOf(origin.url, url);
+  const { entries: index, refused } = await skillsOf(origin.url, url, headers);
   if (index.length === 0) throw originRefused(url, `it has no skill that can be used. ${refused[0] ?? ''}`.trim());
   const byName = new Map(index.map((entry) => [entry.name, entry]));
   const known = [...byName.keys()];
@@ -44,7 +55,7 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
   for (const name of wanted) {
     const entry = byName.get(name);
     if (!entry || artifacts.has(name)) continue;
-    const artifact = await fetchArtifact(entry, url);
+    const artifact = await fetchArtifact(entry, { from: url, headers });
     artifacts.set(name, artifact);
     wanted.push(...(await requiresOf(artifact, name)));
   }
@@ -61,9 +72,9 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
 
 // --- internal ---
 
-async function skillsOf(page: string, url: string): Promise<PageSkills> {
+async function skillsOf(page: string, url: string, headers: OriginHeaders | undefined): Promise<PageSkills> {
   try {
-    return await readPage(page, (await askPage(page, undefined)) as PageAnswer);
+    return await readPage(page, (await askPage(page, undefined, { headers })) as PageAnswer, { headers });
   } catch (error) {
     const isNone = isCodedError(error, 'ORIGIN_UNAVAILABLE') && error.details.status === 404;
     if (!isNone || !error.message.includes(url)) throw error;

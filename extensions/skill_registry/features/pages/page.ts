@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
-import { download, downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
+import { type DownloadOptions, download, downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { INDEX_PATH } from '../install/opened-origin.ts';
 import type { PublishedSkill } from './publish/types.ts';
@@ -59,11 +59,11 @@ export type PageAnswer = Pick<PageCopy, 'index' | 'etag' | 'inParts'>;
 export async function askPage(
   page: string,
   before: PageAnswer | undefined,
-  signal?: AbortSignal,
+  how: DownloadOptions,
 ): Promise<PageAnswer | undefined> {
   const ask = async (inParts: boolean, etag?: string): Promise<PageAnswer | undefined> => {
     const [path, maxBytes] = inParts ? [HEAD_PATH, MAX_HEAD] : [INDEX_PATH, MAX_INDEX];
-    const answer = await downloadIfChanged(`${page}/${path}`, maxBytes, { signal, etag });
+    const answer = await downloadIfChanged(`${page}/${path}`, maxBytes, { ...how, etag });
     return answer && { index: answer.bytes.toString('utf8'), etag: answer.etag, inParts };
   };
   try {
@@ -80,12 +80,12 @@ export async function askPage(
 export async function readPage(
   page: string,
   { index, inParts }: PageAnswer,
-  signal: AbortSignal = new AbortController().signal,
+  how: DownloadOptions,
   kept?: KeptParts,
 ): Promise<PageSkills & { readonly parts: readonly IndexPart[] }> {
   if (!inParts) return { ...readIndex(index, `${page}/${INDEX_PATH}`), parts: [] };
   const parts = readHead(index, `${page}/${HEAD_PATH}`);
-  return { ...(await readParts(page, parts, signal, kept)), parts };
+  return { ...(await readParts(page, parts, how, kept)), parts };
 }
 
 /** @param url - Of the index. @throws ORIGIN_REFUSED for another format. */
@@ -136,7 +136,7 @@ export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, '
 /** Runs `use` for eight items at a time. The first failure stops the others and is thrown. */
 export async function inParallel<T>(
   items: readonly T[],
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
   use: (item: T, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const failed = new AbortController();
@@ -195,16 +195,16 @@ function readIndexEntry(value: unknown, at: number, url: string): IndexEntry | s
 async function readParts(
   page: string,
   parts: readonly IndexPart[],
-  signal: AbortSignal,
+  how: DownloadOptions,
   kept: KeptParts | undefined,
 ): Promise<PageSkills> {
   const index = `${page}/${INDEX_PATH}`;
   const entries = new Map<string, IndexEntry>();
   const refused: string[] = [];
   let left = MAX_ALL_PARTS;
-  await inParallel(parts, signal, async (part, ended) => {
+  await inParallel(parts, how.signal, async (part, signal) => {
     const url = new URL(partAddress(part), index).href;
-    const bytes = kept?.read(part.digest) ?? (await fetchPart(url, part, ended, kept));
+    const bytes = kept?.read(part.digest) ?? (await fetchPart(url, part, { ...how, signal }, kept));
     left -= bytes.length;
     if (left < 0) throw originRefused(page, `the parts of its index have more than ${MAX_ALL_PARTS} bytes.`);
     const found = readIndex(bytes.toString('utf8'), index);
@@ -219,8 +219,8 @@ async function readParts(
   return { entries: [...entries.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), refused };
 }
 
-async function fetchPart(url: string, { digest }: IndexPart, signal: AbortSignal, kept?: KeptParts): Promise<Buffer> {
-  const bytes = await download(url, MAX_INDEX, { signal });
+async function fetchPart(url: string, { digest }: IndexPart, how: DownloadOptions, kept?: KeptParts): Promise<Buffer> {
+  const bytes = await download(url, MAX_INDEX, how);
   assertDigest(bytes, { digest, name: url });
   kept?.write(digest, bytes);
   return bytes;

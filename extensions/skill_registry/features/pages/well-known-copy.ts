@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
+import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
+import type { SecretHeaders } from '../install/secret-headers.ts';
 
 /** The content of copy.json, which describes the copy of a page. */
 export interface PageCopy {
@@ -41,6 +43,7 @@ export type FetchCopy = (request: {
   readonly folder: string;
   readonly damaged: ReadonlySet<string>;
   readonly signal: AbortSignal;
+  readonly headers?: OriginHeaders | undefined;
   readonly onProgress: (line: string) => void;
 }) => Promise<{ readonly isComplete: boolean }>;
 
@@ -49,8 +52,10 @@ const FORMAT = 1;
 const FILE = 'copy.json';
 const JOURNAL = 'fetched.jsonl';
 
-export function copyFolder(cacheDirectory: string, url: string): string {
-  return join(cacheDirectory, 'pages', createHash('sha256').update(url).digest('hex').slice(0, 32));
+/** @param headers - A copy made with a secret is another one than that made without, or with another name of it. */
+export function copyFolder(cacheDirectory: string, url: string, headers?: SecretHeaders): string {
+  const name = headers === undefined ? url : JSON.stringify([url, Object.entries(headers).sort()]);
+  return join(cacheDirectory, 'pages', createHash('sha256').update(name).digest('hex').slice(0, 32));
 }
 
 /** A folder is named by its content and never gets other bytes, so several processes can share a copy. */

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
-import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
+import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import {
   futureRealPath,
   isInside,
@@ -15,6 +16,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import { type DirectorySourceOptions, sameScan } from '../../core/sources/kinds/directory-source.ts';
 import { NO_FILES, ownSkill, type SkillSource, type SourceScan, settledWithin } from '../../core/sources/source.ts';
 import { FILES_A_STEP, SkillFileReader } from '../../core/sources/walk/read-skill-files.ts';
+import type { SecretHeaders } from '../install/secret-headers.ts';
 import {
   type CopiedSkill,
   copyFolder,
@@ -34,6 +36,8 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
   /** Report no problem while the copy is missing. */
   readonly optional: boolean;
   readonly fetchCopy: FetchCopy;
+  /** Of a page that wants a secret. `fill` throws a `CodedError` when it may not be sent, or is not set. */
+  readonly secret?: { readonly names: SecretHeaders; fill(): OriginHeaders } | undefined;
   readonly onProgress: (line: string) => void;
 }
 
@@ -44,7 +48,7 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
  */
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url, validation: profile, cache } = options;
-  const folder = futureRealPath(copyFolder(userCacheDirectory(), url));
+  const folder = futureRealPath(copyFolder(userCacheDirectory(), url, options.secret?.names));
   const page = new PageRefresh({ ...options, folder });
   const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {
     const name = basename(dir);
@@ -130,6 +134,9 @@ class PageRefresh {
   #isAwaited = false;
   #failed: Failure | undefined;
   #failures = 0;
+  /** Why its secret cannot be sent. Then its copy is not used either. */
+  #noSecret: CodedError | undefined;
+  #headers: OriginHeaders | undefined;
   #notBefore = 0;
 
   constructor(options: WellKnownSourceOptions & { readonly folder: string }) {
@@ -138,6 +145,14 @@ class PageRefresh {
 
   /** Asks the page if that is due. */
   async current(): Promise<OpenedCopy> {
+    try {
+      this.#headers = this.#options.secret?.fill();
+      this.#noSecret = undefined;
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      this.#noSecret = error;
+      return NO_COPY;
+    }
     const { copy, answeredAt, damaged } = await this.#open();
     const now = Date.now();
     const isOld = !copy || damaged.size > 0 || Math.abs(now - answeredAt) >= this.#options.intervalMs;
@@ -170,6 +185,10 @@ class PageRefresh {
 
   problems({ copy, answeredAt }: OpenedCopy): readonly Problem[] {
     const { url, optional } = this.#options;
+    if (this.#noSecret) {
+      const { code, message } = this.#noSecret;
+      return [{ code, severity: 'error', file: url, message }];
+    }
     if (!copy && this.#asking !== undefined)
       return [{ code: 'ORIGIN_UNAVAILABLE', severity: 'warning', file: url, message: STILL_FETCHING }];
     if (!this.#failed || this.#failed.at < answeredAt || (!copy && optional)) return [];
@@ -190,7 +209,7 @@ class PageRefresh {
     const before = this.#failed?.message;
     let isComplete = false;
     try {
-      ({ isComplete } = await fetchCopy({ url, folder, damaged, signal, onProgress }));
+      ({ isComplete } = await fetchCopy({ url, folder, damaged, signal, headers: this.#headers, onProgress }));
       this.#failed = undefined;
     } catch (error) {
       this.#failed = failureOf(error);

@@ -1,12 +1,5 @@
 import { resolve } from 'node:path';
-import {
-  actorOf,
-  EXIT,
-  type ExitStatus,
-  firstLines,
-  invalidArgument,
-  type Options,
-} from '../../../../../lib/command-line/index.ts';
+import { actorOf, EXIT, type ExitStatus, firstLines, invalidArgument } from '../../../../../lib/command-line/index.ts';
 import { futureRealPath } from '../../../../../lib/files/index.ts';
 import { listed, plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import { openTrust } from '../../../../../lib/trust/index.ts';
@@ -15,6 +8,7 @@ import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';
 import { reachLines } from '../../guard/shown-reach.ts';
 import { decisionAbout } from '../../guard/sources.ts';
+import { secretKeys } from '../secret-headers.ts';
 import type { AddPlan, ImportPlan, SkillToAdd } from '../types.ts';
 import { askAndApply, findingLines, type LettingOptions, refusedOf } from './blocked-skills.ts';
 
@@ -23,6 +17,7 @@ interface AddOptions extends LettingOptions {
   readonly all?: boolean;
   readonly dryRun?: boolean;
   readonly frozen?: boolean;
+  readonly header?: readonly string[];
   readonly link?: boolean;
   readonly skill?: readonly string[];
   readonly to?: string;
@@ -42,7 +37,7 @@ export async function add(
   const planning =
     what === undefined
       ? registry.origin.restore({ to })
-      : registry.origin.add(what, { agents, all, cwd, link, skills, to });
+      : registry.origin.add(what, { agents, all, cwd, headers: headersOf(options), link, skills, to });
   const plan = await terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
   const { links = [] } = plan;
   const isNothing = plan.skills.length + links.length === 0;
@@ -137,10 +132,16 @@ async function placeOf(
   return (await ask(question))?.trim() || place;
 }
 
-function assertSense(what: string | undefined, { agent, frozen, skill, all, link }: AddOptions): void {
-  if (frozen && (what !== undefined || agent || skill || all || link))
+/** Repeats nothing of what was given: a shell puts the secret itself in the place of an unquoted name. */
+function headersOf({ header }: AddOptions): Readonly<Record<string, string>> | undefined {
+  const parts = header?.map((one) => /^([^=:]+)[=:]\s*(.*)$/.exec(one) ?? []);
+  return parts && Object.fromEntries(parts.map(([, name = '', text = '']) => [name, text]));
+}
+
+function assertSense(what: string | undefined, { agent, frozen, header, skill, all, link }: AddOptions): void {
+  if (frozen && (what !== undefined || agent || header || skill || all || link))
     throw invalidArgument(
-      '--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all, --link or --agent.',
+      '--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all, --link, --header or --agent.',
     );
   if (!frozen && what === undefined)
     throw invalidArgument('Say what to add: `skill-registry add --help` lists the ways.');
@@ -148,21 +149,33 @@ function assertSense(what: string | undefined, { agent, frozen, skill, all, link
 }
 
 /**
- * Approves the source unless a decision about it exists; approves no skill.
+ * Approves the source unless a decision about it exists, and that the named secrets go there; approves no skill.
  * Call it before the first write: when it throws TRUST_UNUSABLE, nothing is installed.
  */
-function approveSource({ source, skills }: AddPlan, options: Options, terminal: CommandTerminal): void {
-  if (options.trust || source === undefined || decisionAbout(source)) return;
+function approveSource({ source, skills }: AddPlan, options: AddOptions, terminal: CommandTerminal): void {
+  if (options.trust || source === undefined) return;
   const ids = skills.map(({ id }) => id).join(', ');
   const answer = options.yes ? 'add --yes' : 'answered yes to add';
-  const reason = options.reason ?? `${answer}: ${ids}`;
-  openTrust().decide({ kind: 'source', path: source, action: 'allow', by: actorOf(options, terminal).by, reason });
+  const decision = {
+    action: 'allow',
+    by: actorOf(options, terminal).by,
+    reason: options.reason ?? `${answer}: ${ids}`,
+  } as const;
+  if (!decisionAbout(source)) openTrust().decide({ ...decision, kind: 'source', path: source });
+  const headers = headersOf(options);
+  for (const path of headers ? secretKeys(source, headers) : [])
+    openTrust().decide({ ...decision, kind: 'secret', path });
 }
 
-function wordsOf(what: string | undefined, id: string, { agent = [], to, link }: AddOptions): readonly string[] {
+function wordsOf(
+  what: string | undefined,
+  id: string,
+  { agent = [], header = [], to, link }: AddOptions,
+): readonly string[] {
   const where = [...(to === undefined ? [] : ['--to', to]), ...agent.flatMap((name) => ['--agent', name])];
   if (what === undefined) return ['add', '--frozen', ...where];
-  return ['add', what, '--skill', id, ...where, ...(link ? ['--link'] : [])];
+  const headers = header.flatMap((one) => ['--header', one]);
+  return ['add', what, '--skill', id, ...where, ...headers, ...(link ? ['--link'] : [])];
 }
 
 function describeInstalled({ skills, installed }: AddPlan): readonly string[] {

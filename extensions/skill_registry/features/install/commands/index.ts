@@ -13,6 +13,11 @@ export const commands: FeatureCommands = {
       .argument('[what]', WHAT)
       .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
       .option('--all', 'all skills that are there')
+      .option(
+        '--header <name=text>',
+        `of a page that wants a login: 'Authorization=Bearer \${NAME}', with the name of a secret that is set; repeatable`,
+        collect,
+      )
       .option('--to <dir>', 'a folder of agents (agents, claude; claude-home: for all your projects), or of a source')
       .option('--agent <name>', 'also link it for this agent, if it does not look there; repeatable', collect)
       .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')

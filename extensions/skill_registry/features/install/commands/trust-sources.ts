@@ -15,6 +15,7 @@ import { isDecided, openTrust } from '../../../../../lib/trust/index.ts';
 import type { CommandTerminal, TrustAction, TrustOptions, TrustSubject } from '../../../core/command-line.ts';
 import { addressKey, decisionAbout, programKey } from '../../guard/sources.ts';
 import { parseOrigin, sourceKey } from '../address.ts';
+import { secretKeyOf } from '../secret-headers.ts';
 import type { UsedSource } from '../types.ts';
 
 export const sourceTrust: TrustSubject = {
@@ -36,6 +37,8 @@ export const sourceTrust: TrustSubject = {
     return EXIT.done;
   },
   async decide(action, given, options, terminal) {
+    const secret = secretKeyOf(given);
+    if (secret !== undefined) return decideSecret(action, secret, options, terminal);
     let source = sourceOf(given, terminal);
     if (action === 'revoke') source ??= await folderOfConfig(given, options, terminal);
     return source === undefined ? undefined : decideSource(action, source, options, terminal);
@@ -72,6 +75,15 @@ async function decideSource(
     terminal.say(
       'Neither the config nor the lock of this root names it; approvals list has the names of their sources.',
     );
+  return EXIT.done;
+}
+
+/** Counts at the next look of a registry that runs, and opens none. */
+function decideSecret(action: TrustAction, path: string, options: TrustOptions, terminal: CommandTerminal): ExitStatus {
+  if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A secret is allowed without one.');
+  openTrust().decide({ action, kind: 'secret', path, ...actorOf(options, terminal) });
+  terminal.print({ action, secret: path });
+  terminal.say(`${path}: ${action === 'allow' ? 'this secret may go there' : 'nothing more is sent there'}`);
   return EXIT.done;
 }
 
