@@ -14,10 +14,10 @@ export function note(text: Piece, kind: 'done' | 'warn' | 'block' = 'done'): Htm
 }
 
 /** A list with its number of items; nothing without items. */
-export function cards(title: string, items: readonly Html[]): Html | '' {
+export function cards(title: string, items: readonly Html[], above: Piece = ''): Html | '' {
   if (items.length === 0) return '';
   return html`<h2>${title} <span class="count">${items.length}</span></h2>
-<ul class="cards">${items}</ul>
+${above}<ul class="cards">${items}</ul>
 `;
 }
 

@@ -102,7 +102,8 @@ export interface InboxPart {
   readonly unreadable?: Piece;
   readonly title: string;
   readonly items: readonly Html[];
-  /** Below everything: what a person can start, and links. */
+  /** Below everything: what a person can start. */
   readonly actions?: Piece;
+  /** Above the items. */
   readonly links?: Piece;
 }

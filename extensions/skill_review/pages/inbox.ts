@@ -14,19 +14,19 @@ async function show(request: CoreRequest): Promise<Page> {
   const parts = (await Promise.all(request.features.map((one) => one.inbox?.(request) ?? []))).flat();
   const unreadable = parts.flatMap((one) => one.unreadable ?? []);
   const { held: extensions, unreadable: broken } = waitingExtensions(request);
-  const waiting = [{ title: 'Extensions that agents wrote', items: extensions.map(extensionItem) }, ...parts];
+  const ofAgents = { title: 'Extensions that agents wrote', items: extensions.map(extensionItem), links: '' };
+  const waiting = [ofAgents, ...parts];
   const isEmpty = [broken, unreadable, ...waiting.map(({ items }) => items)].every((some) => some.length === 0);
   const main = html`<h1>Inbox</h1>
 <div id="waiting" data-live>
 ${unreadable}
 ${isEmpty ? html`<p class="empty">Nothing waits for you.</p>` : ''}
 ${broken.map(({ message }) => note(html`<p>${message}</p>`, 'warn'))}
-${waiting.map(({ title, items }) => cards(title, items))}
+${waiting.map(({ title, items, links }) => cards(title, items, links))}
 ${problemsLine(request)}
 </div>
 <div class="after">
 ${parts.map(({ actions }) => actions)}
-${parts.map(({ links }) => links)}
 </div>`;
   return { title: 'Inbox', at: '/', main, live: 'refresh' };
 }

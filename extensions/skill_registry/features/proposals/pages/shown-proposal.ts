@@ -249,7 +249,7 @@ function approvePart(
     html`${hiddenField('version', version)}${hiddenField('blocks', shownDigest(inspected))}
 ${isAttack ? idField('To approve it', skillId) : ''}
 <div class="actions"><label class="unseen" for="note">A note (optional)</label>
-<input id="note" name="reason" maxlength="2000" autocomplete="off" placeholder="A note (optional)" value="${typed(request, 'approve')}">
+<input id="note" name="reason" maxlength="2000" autocomplete="off" placeholder="A note" value="${typed(request, 'approve')}">
 <button${isAttack ? html`>Approve, and allow what was found` : html` data-key="a" class="main">Approve`}</button>
 ${edit}</div>`,
   );
