@@ -8,7 +8,7 @@ export const reviewPage = [
   },
   {
     title: 'A proposal is rejected among several in a version that nobody was shown',
-    in: 'rejectOne',
+    in: 'decideAll',
     swap: ['{ ...actor, version }', '{ ...actor }'],
     test: 'rejects several with one reason, each in the version that was shown',
   },

@@ -26,22 +26,20 @@ export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
     '/proposals/:id/edit': (request) => editor(request),
   },
   post: {
-    '/proposals/:id/approve'(request) {
-      const work = approveShown(request, request.field('version'), request.field('blocks'));
-      return request.decide(work, (refused) => show(request, { refused }));
-    },
-    '/proposals/:id/reject'(request) {
-      if (request.optional('reason') === undefined) return show(request, { reasonMissing: true });
-      return request.decide(rejectShown(request), (refused) => show(request, { refused }));
-    },
+    '/proposals/:id/approve': (request) =>
+      decide(request, approveShown(request, request.field('version'), request.field('blocks'))),
+    '/proposals/:id/reject': (request) =>
+      request.optional('reason') === undefined
+        ? show(request, { reasonMissing: true })
+        : decide(request, rejectShown(request)),
     /** Somebody has rejected it by mistake, and asks for it as a person. */
-    '/proposals/:id/again'(request) {
-      return request.decide(proposeAgain(request), (refused) => show(request, { refused }));
-    },
+    '/proposals/:id/again': (request) => decide(request, proposeAgain(request)),
     '/proposals/:id/purge'(request) {
       const { actor, id, registry } = request;
-      const work = registry.proposals.purge([id], { by: actor.by }).then(() => pageOf(id, 'purged'));
-      return request.decide(work, (refused) => show(request, { refused }));
+      return decide(
+        request,
+        registry.proposals.purge([id], { by: actor.by }).then(() => pageOf(id, 'purged')),
+      );
     },
     async '/proposals/:id/edit'(request) {
       const { actor, field, id, optional, registry } = request;
@@ -55,7 +53,7 @@ export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
       // The person has not seen findings in the new text: approve it only when there are none of level `block`.
       const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
       if (blocks.length > 0) return { redirect: pageOf(id, 'look') };
-      return request.decide(approveShown(request, edited.version, ''), (why) => show(request, { refused: why }));
+      return decide(request, approveShown(request, edited.version, ''));
     },
   },
 };
@@ -64,6 +62,11 @@ export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
 
 function pageOf(id: string, done: string): string {
   return `${address('proposals', id)}?done=${done}`;
+}
+
+/** @param work - Gives the address of the next page. */
+function decide(request: ReviewRequest, work: Promise<string>): ReturnType<ReviewRequest['decide']> {
+  return request.decide(work, (refused) => show(request, { refused }));
 }
 
 const DECISIONS: readonly string[] = ['approved', 'merged', 'rejected'];

@@ -10,14 +10,7 @@ import { differenceOf, tagsOf, titleOf } from './shown-proposal.ts';
 /** Several decisions at once. What is approved here is checked as when it was shown, each by itself. */
 export const severalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
   get: { '/several': (request) => show(request) },
-  post: {
-    '/several/approve': (request) => decideAll(request, approveOne),
-    '/several/reject'(request) {
-      if (request.optional('reason') === undefined)
-        throw invalidArgument('Say why they are rejected: go back, and type it.');
-      return decideAll(request, rejectOne);
-    },
-  },
+  post: { '/several/:action{approve|reject}': decideAll },
 };
 
 // --- internal ---
@@ -28,53 +21,42 @@ const MAX_LISTED = 200;
 /** Of one look: each is inspected. */
 const MAX_INSPECTED = 50;
 
-/** A ticked box: what was shown of one proposal. */
-interface Picked {
-  readonly id: string;
-  readonly version: string;
-  /** Of `plainChange`; empty for one that can only be rejected. */
-  readonly digest: string;
-}
-
-type Decide = (request: ReviewRequest, picked: Picked) => Promise<'approved' | 'rejected'>;
-
-/** @throws SHOWN_CHANGED when it would write anything else than what was shown; INVALID_ARGUMENT: no plain change */
-async function approveOne({ actor, registry }: ReviewRequest, { id, version, digest }: Picked): Promise<'approved'> {
+/**
+ * @param digest - Of `plainChange`, as it was shown.
+ * @throws SHOWN_CHANGED when it would write anything else than what was shown; INVALID_ARGUMENT: no plain change
+ */
+async function approveOne({ actor, registry }: ReviewRequest, id: string, version: string, digest: string) {
   const plain = await registry.admin.plainChange(id);
   if (plain.alone !== undefined) throw invalidArgument(`It has to be looked at alone: ${plain.alone}.`);
   if (plain.digest !== digest || !isWholeShown(await registry.proposals.get(id)))
     throw shownChanged('What it would write');
-  await registry.proposals.approve(id, { ...actor, version, inspected: digest });
-  return 'approved';
-}
-
-async function rejectOne({ actor, registry }: ReviewRequest, { id, version }: Picked): Promise<'rejected'> {
-  await registry.proposals.reject(id, { ...actor, version });
-  return 'rejected';
+  return registry.proposals.approve(id, { ...actor, version, inspected: digest });
 }
 
 /** One after the other: what is refused stops none of the others. */
-async function decideAll(request: ReviewRequest, decide: Decide): Promise<Page> {
-  const picked = request.all('picked').map((value) => {
-    const [id = '', version = '', digest = ''] = value.split(' ');
-    return { id, version, digest };
-  });
+async function decideAll(request: ReviewRequest): Promise<Page> {
+  const { actor, registry } = request;
+  const isApproval = request.param('action') === 'approve';
+  const picked = request.all('picked');
+  if (!isApproval && request.optional('reason') === undefined)
+    throw invalidArgument('Say why they are rejected: go back, and type it.');
   if (picked.length === 0) throw invalidArgument('Nothing is ticked. Go back, and tick what you have read.');
-  if (decide === approveOne && picked.length > MOST) throw invalidArgument(`At most ${MOST} are approved at once.`);
+  if (isApproval && picked.length > MOST) throw invalidArgument(`At most ${MOST} are approved at once.`);
   const said: Html[] = [];
   let isRefused = false;
-  for (const one of picked) {
-    const done = await decide(request, one).catch((error: unknown) => {
-      if (isCodedError(error)) return error;
-      throw error;
-    });
-    isRefused ||= isCodedError(done);
-    const [to, title] = [address('proposals', one.id), html`<b>${one.id}</b>`];
-    said.push(
-      isCodedError(done)
-        ? html`<li><a href="${to}">${title}</a>: nothing was decided. ${done.message}</li>`
-        : html`<li><a href="${to}?done=${done}">${title}</a>: ${done}</li>`,
-    );
+  for (const value of picked) {
+    const [id = '', version = '', digest = ''] = value.split(' ');
+    const to = address('proposals', id);
+    try {
+      const { state } = isApproval
+        ? await approveOne(request, id, version, digest)
+        : await registry.proposals.reject(id, { ...actor, version });
+      said.push(html`<li><a href="${to}?done=${state}"><b>${id}</b></a>: ${state}</li>`);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      isRefused = true;
+      said.push(html`<li><a href="${to}"><b>${id}</b></a>: nothing was decided. ${error.message}</li>`);
+    }
   }
   await request.changed();
   return show(request, note(html`<ul>${said}</ul>`, isRefused ? 'warn' : 'done'), isRefused ? 409 : 200);
