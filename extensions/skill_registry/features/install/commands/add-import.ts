@@ -66,6 +66,7 @@ export async function add(
     const how = revision === undefined ? 'is linked' : `is installed, as revision ${revision}`;
     terminal.say(`${id} ${how}: ${folderOf(id)}`);
   }
+  if (isMeant && others !== undefined) terminal.say(`Made again: ${others}`);
   const folders = new Set(installed.map(({ id }) => futureRealPath(folderOf(id))));
   await inspectChanged(registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   const isRefused = refused.length > 0 || (options.dryRun && refusedOf(plan.skills, options).length > 0);
