@@ -62,6 +62,41 @@ describe('a page with more skills than an index may have', () => {
     ]);
   });
 
+  it('ends at what the page says now when it changes after its head was read and its old parts are gone', async () => {
+    await publish(to, IDS);
+    const page = await servePage(to);
+    const longer = { 'tea-03': 'Steep it longer.', 'tea-07': 'Steep it longer.' };
+    let isChanged = false;
+    page.answer = (path, response) => {
+      if (!path.includes('/parts/') || isChanged) return false;
+      isChanged = true;
+      const again = async () => {
+        // The second one removes what the first page named.
+        for (const _ of [1, 2]) await publish(to, IDS, longer);
+        response.writeHead(404).end();
+      };
+      again().catch((error: unknown) => response.destroy(error as Error));
+      return true;
+    };
+    const registry = await readPage(page.url, cache);
+    expect([idsOf(registry), problemsOf(registry)]).toEqual([IDS, []]);
+    for (const id of Object.keys(longer)) expect((await registry.read(id)).content).toContain('longer');
+    expect(page.answers.filter((answer) => answer.endsWith(HEAD))).toHaveLength(2);
+  });
+
+  it('says which skill is of another time when its artifact changes while it is read, and ends whole at the next look', async () => {
+    await publish(to, IDS);
+    const page = await servePage(to);
+    page.answer = (path, response) => path.includes('tea-07') && Boolean(response.writeHead(404).end());
+    const early = await readPage(page.url, cache);
+    expect(idsOf(early)).toEqual(IDS.filter((id) => id !== 'tea-07'));
+    expect(problemsOf(early)).toEqual([expect.stringMatching(/^error ORIGIN_REFUSED: .*tea-07.*status 404/)]);
+    page.answer = undefined;
+    letAnHourPass(cache);
+    const late = await readPage(page.url, cache);
+    expect([idsOf(late), problemsOf(late)]).toEqual([IDS, []]);
+  });
+
   it('can be published again, keeps old parts for one more time, and gets an index alone again', async () => {
     await publish(to, IDS);
     const parts = filesIn(to, 'parts');

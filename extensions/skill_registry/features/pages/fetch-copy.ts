@@ -6,7 +6,7 @@ import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts
 import { lockedFiles } from '../install/lock.ts';
 import { INDEX_PATH, type IncomingFile, originSkills, readOriginSkills } from '../install/opened-origin.ts';
 import { fetchArtifact } from './open-page.ts';
-import { askPage, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
+import { askPage, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, type PageAnswer, readPage } from './page.ts';
 import {
   type CopiedSkill,
   confirmCopy,
@@ -35,13 +35,20 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
     return { isComplete: true };
   };
   if (!answer && before && before.faults.length === 0 && damaged.size === 0) return isSameCopy();
-  const page = answer ?? (before as PageCopy);
-  const { entries, refused, parts } = await readPage(url, page, { signal, headers }, keptParts(folder));
+  let page: PageAnswer = answer ?? (before as PageCopy);
+  const read = () => readPage(url, page, { signal, headers }, keptParts(folder));
+  const { entries, refused, parts } = await read().catch(async (error: unknown) => {
+    // The page may have changed since its head was read, so that the parts which it named are gone.
+    const now = page.inParts ? await askPage(url, undefined, { signal, headers }) : undefined;
+    if (!now || now.index === page.index) throw error;
+    page = now;
+    return read();
+  });
   if (page.inParts) forgetOtherParts(folder, new Set(parts.map(({ digest }) => digest)));
   const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
   const known = knownSkills(folder, whole);
   const missing = entries.filter((entry) => !known.has(copyKey(entry)));
-  const isSameAnswer = page.index === before?.index && (answer?.etag ?? before.etag) === before.etag;
+  const isSameAnswer = page.index === before?.index && (page.etag ?? before.etag) === before.etag;
   if (isSameAnswer && damaged.size === 0 && missing.length === 0) return isSameCopy();
   const faults = [...refused];
   const takeRoom = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
