@@ -6,25 +6,29 @@ import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js'
 import { timed } from './statistics.mjs';
 
 const [url, cache, count, changed, kind] = process.argv.slice(2);
-const INDEX = '/.well-known/agent-skills/index.json';
+const FOLDER = '/.well-known/agent-skills';
+
+/** Resident memory in bytes while the registry was last open. */
+let rss = 0;
 
 if (kind === 'first') {
   const all = await artifacts();
   const bareFirst = await cpuOf(() => get(all));
   await tell({});
-  await tell({ phase: 'first', result: { ms: await cpuOf(open), bareMs: bareFirst } });
-  await tell({ phase: 'again', result: { ms: await cpuOf(open), bareMs: bareFirst } });
+  await tell({ phase: 'first', result: { ms: await cpuOf(open), bareMs: bareFirst, rss } });
+  await tell({ phase: 'again', result: { ms: await cpuOf(open), bareMs: bareFirst, rss } });
 } else await open();
 
-const { headers } = await fetch(url + INDEX);
-const bareNothing = await cpuOf(() => fetch(url + INDEX, { headers: { 'if-none-match': headers.get('etag') } }));
+const { path: head } = await headOf();
+const { headers } = await fetch(url + head);
+const bareNothing = await cpuOf(() => fetch(url + head, { headers: { 'if-none-match': headers.get('etag') } }));
 await tell({});
-await tell({ phase: 'nothing', result: { ms: await cpuOf(refresh), bareMs: bareNothing } });
+await tell({ phase: 'nothing', result: { ms: await cpuOf(refresh), bareMs: bareNothing, rss } });
 
 await tell({ change: true });
-const bareTen = await cpuOf(() => get(JSON.parse(changed)));
+const bareOne = await cpuOf(() => get(JSON.parse(changed)));
 await tell({});
-await tell({ phase: 'ten', result: { ms: await cpuOf(refresh), bareMs: bareTen } });
+await tell({ phase: 'one', result: { ms: await cpuOf(refresh), bareMs: bareOne, rss } });
 await open();
 // Connections that a bare request has left open would keep it running.
 process.exit();
@@ -40,6 +44,7 @@ async function open() {
   await registry.admin.inspectSkills();
   const problems = registry.problems();
   if (problems.length > 0) throw new Error(JSON.stringify(problems.slice(0, 3)));
+  rss = process.memoryUsage.rss();
   await registry.close();
 }
 
@@ -60,9 +65,23 @@ async function get(paths) {
   await Promise.all(Array.from({ length: 8 }, work));
 }
 
+/** The document that is asked for at each look: the head of the parts, or the index. */
+async function headOf() {
+  for (const path of [`${FOLDER}/index-parts.json`, `${FOLDER}/index.json`]) {
+    const answer = await fetch(url + path);
+    const text = await answer.text();
+    if (answer.ok) return { path, ...JSON.parse(text) };
+  }
+  throw new Error('no page');
+}
+
+/** The paths of everything that a first copy needs. */
 async function artifacts() {
-  const { skills } = await (await fetch(url + INDEX)).json();
-  return [INDEX, ...skills.map((skill) => new URL(skill.url, url + INDEX).pathname)];
+  const { path, skills, parts = [] } = await headOf();
+  const documents = parts.map(({ digest }) => `${FOLDER}/parts/${digest.slice('sha256:'.length)}.json`);
+  const all = skills ?? [];
+  for (const part of documents) all.push(...(await (await fetch(url + part)).json()).skills);
+  return [path, ...documents, ...all.map((skill) => new URL(skill.url, `${url}${FOLDER}/`).pathname)];
 }
 
 /** Processor time of this process in milliseconds: the machines share one computer. */

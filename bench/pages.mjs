@@ -1,9 +1,9 @@
 /**
- * `node bench/pages.mjs [machines] [skills] [first]`: many machines read one published page: the first copy, a refresh with nothing
- * changed, a refresh with ten skills changed. Each machine is a process with a cache directory of its own; two run at a time. The first
+ * `node bench/pages.mjs [machines] [skills] [first]`: many machines read one published page, of more than 10,000 skills in parts: the first
+ * copy, a refresh with nothing changed, a refresh with one skill changed. Each machine is a process with a cache directory of its own; two run at a time. The first
  * copy is made by `first` of them; the others begin with a copy of what one of these had then. bench/README.md explains it.
  */
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
@@ -28,15 +28,14 @@ import { printTable } from './table.mjs';
 
 const MACHINES = Number(process.argv[2] ?? 100);
 const SKILLS = Number(process.argv[3] ?? 5_000);
-const FIRST = Math.min(MACHINES, Number(process.argv[4] ?? 4));
+const FIRST = Math.min(MACHINES, Number(process.argv[4] ?? (SKILLS > 10_000 ? 1 : 4)));
 const AT_ONCE = 2;
-const CHANGED = 10;
 const MACHINE = fileURLToPath(new URL('page-machine.mjs', import.meta.url));
 const PHASES = {
   first: 'first copy / GET of the same bytes',
   again: 'start with the copy / GET of the same bytes',
   nothing: 'refresh, nothing changed / GET with an ETag',
-  ten: `refresh, ${CHANGED} changed / GET of the same bytes`,
+  one: 'refresh, one skill changed / GET of the same bytes',
 };
 
 const base = mkdtempSync(join(tmpdir(), 'skill-registry-pages-'));
@@ -70,8 +69,7 @@ async function publishTwice() {
     return filesBelow(join(base, 'public'));
   };
   const before = await publish();
-  const names = readdirSync(skills).slice(0, CHANGED);
-  for (const name of names) appendFileSync(join(skills, name, 'SKILL.md'), '\nChanged.\n');
+  appendFileSync(join(skills, 'skill-00007/SKILL.md'), '\nChanged.\n');
   const after = await publish();
   await registry.close();
   return [before, after];
@@ -108,14 +106,18 @@ async function runAll(before, after) {
 
 /** A server that counts what is asked for. */
 async function serverOf() {
-  const served = { files: new Map(), count: { requests: 0, bytes: 0 }, url: '', server: undefined };
+  const served = { files: new Map(), count: nothing(), url: '', server: undefined };
   const server = createServer((request, response) => {
     const { files, count } = served;
-    const file = files.get(new URL(request.url, 'http://localhost').pathname);
+    const path = new URL(request.url, 'http://localhost').pathname;
+    const file = files.get(path);
+    const isEntries = !path.includes('/artifacts/');
     count.requests += 1;
+    if (isEntries) count.entryRequests += 1;
     if (!file) return response.writeHead(404).end();
     if (request.headers['if-none-match'] === file.etag) return response.writeHead(304, { etag: file.etag }).end();
     count.bytes += file.bytes.length;
+    if (isEntries) count.entryBytes += file.bytes.length;
     return response.writeHead(200, { etag: file.etag }).end(file.bytes);
   });
   // On a busy machine a client may be slower than the usual five seconds, and than a minute.
@@ -124,13 +126,26 @@ async function serverOf() {
   return Object.assign(served, { server, url: `http://127.0.0.1:${server.address().port}` });
 }
 
+function nothing() {
+  return { requests: 0, bytes: 0, entryRequests: 0, entryBytes: 0 };
+}
+
+/** Files of skills are never changed in their place, so they are links: a copy of 100,000 files takes a minute. */
+function copyCache(from, to) {
+  const isSkill = (path) => /\/pages\/[^/]+\/skills$/.test(path);
+  cpSync(from, to, { recursive: true, filter: (path) => !isSkill(path) });
+  const pages = 'skill-registry/pages';
+  for (const page of readdirSync(join(from, pages)))
+    execFileSync('cp', ['-al', join(from, pages, page, 'skills'), join(to, pages, page, 'skills')]);
+}
+
 /** @param copy - What a machine of this server had after its first copy; made by the first one. */
 async function runMachine(index, copy, served, before, after) {
   served.files = before;
   const cache = join(base, `machine-${index}`);
   const isFirst = index < FIRST || !existsSync(copy);
   if (isFirst) mkdirSync(cache);
-  else cpSync(copy, cache, { recursive: true });
+  else copyCache(copy, cache);
   const changed = [...after].filter(([path, { etag }]) => before.get(path)?.etag !== etag).map(([path]) => path);
   const child = fork(
     MACHINE,
@@ -143,8 +158,8 @@ async function runMachine(index, copy, served, before, after) {
   child.on('message', ({ phase, change, result }) => {
     if (change) served.files = after;
     if (phase) phases[phase] = { ...result, ...served.count };
-    served.count = { requests: 0, bytes: 0 };
-    if (phase === 'first' && !existsSync(copy)) cpSync(cache, copy, { recursive: true });
+    served.count = nothing();
+    if (phase === 'first' && !existsSync(copy)) copyCache(cache, copy);
     child.send('go on');
   });
   const status = await new Promise((resolve) => child.on('exit', resolve));
@@ -160,10 +175,16 @@ function rowsOf(results) {
     const ratios = measured.map(({ [phase]: { ms, bareMs } }) => ms / bareMs);
     const [requests, bytes] = [percentile(of('requests'), 1), percentile(of('bytes'), 1)];
     const ratio = `${percentile(ratios, 0.5).toFixed(1)}x (95 %: ${percentile(ratios, 0.95).toFixed(1)}x)`;
-    const sent = `${requests} requests, ${Math.round(bytes / 1024).toLocaleString('en')} KiB each`;
+    const [entryRequests, entryBytes] = [percentile(of('entryRequests'), 1), percentile(of('entryBytes'), 1)];
+    const sent = `${requests} requests, ${kib(bytes)} each, of them for entries ${entryRequests}, ${kib(entryBytes)}`;
+    const memory = Math.round(percentile(of('rss'), 0.5) / 1024 / 1024);
     return {
       ...{ what, on: `${measured.length} machines`, skills: SKILLS, ms: percentile(of('ms'), 0.5) },
-      ratio: `${ratio}; ${sent}`,
+      ratio: `${ratio}; ${sent}; ${memory} MiB`,
     };
   });
+}
+
+function kib(bytes) {
+  return `${Math.round(bytes / 1024).toLocaleString('en')} KiB`;
 }

@@ -1,7 +1,7 @@
 // The long forms of slow tests, with the Node that runs this: kills at every step of every change, races, two processes on a root that
 // is a skill, and an agent that tries everything. CI runs a short form of each.
 // Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, CAMPAIGN_SECONDS, CAMPAIGN_CALLS, CAMPAIGN_SEED
-// and PAGE_SKILLS change a part.
+// PAGE_SKILLS and PAGE_MACHINES change a part.
 // Exit status 1 when one fails.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -16,6 +16,8 @@ const PARTS = {
   'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
   /** More skills than one index may name. */
   'large-page': { files: ['large-page'], environment: { PAGE_SKILLS: '50000' } },
+  /** A hundred machines read such a page, and what a server counts. */
+  pages: { program: ['bench/pages.mjs', process.env.PAGE_MACHINES ?? '100', '50000'] },
   /** What tests are left without each feature. */
   wall: {},
   'hostile-agent': { files: ['hostile-agent'], environment: { CAMPAIGN_CALLS: '200' } },
@@ -33,7 +35,8 @@ process.exitCode = rows.every(({ passed }) => passed) ? 0 : 1;
 
 function run(name) {
   const startedAt = performance.now();
-  const status = name === 'wall' ? runWall() : runSlow(PARTS[name]);
+  const { program } = PARTS[name];
+  const status = program ? execute(program) : name === 'wall' ? runWall() : runSlow(PARTS[name]);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   return { passed: status === 0, line: `${name}: ${status === 0 ? 'passed' : 'FAILED'}, ${seconds} s` };
 }
