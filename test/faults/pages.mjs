@@ -166,4 +166,10 @@ export const pages = [
     swap: ['headers === undefined', 'headers !== null'],
     test: 'that names no headers does not get the copy',
   },
+  {
+    title: 'A page that has changed while it is read is not read again',
+    in: 'fetchCopy',
+    swap: ['now.index === page.index', "now.index !== ''"],
+    test: 'ends at what the page says now',
+  },
 ];
