@@ -85,7 +85,13 @@ async function recorded(root: string, line: string, columns: number, typed: read
     if (text.endsWith('> \u001b[3G')) child.stdin.write(`${lines.shift() ?? '/quit'}\r`);
   });
   await new Promise((resolve) => child.once('close', resolve));
-  return withoutChance(stripVTControlCharacters(text).replaceAll('\r', ''), root).trimEnd();
+  return withoutChance(stripVTControlCharacters(withoutCleared(text)).replaceAll('\r', ''), root).trimEnd();
+}
+
+/** How far work is stands in a line that is cleared: only where the machine is busy. */
+function withoutCleared(text: string): string {
+  const [last = '', ...before] = text.split('\r\u001b[K').reverse();
+  return [...before.reverse().map((part) => part.slice(0, part.lastIndexOf('\n') + 1)), last].join('');
 }
 
 const ID = '-20260102T030405Z-0a1b2c';

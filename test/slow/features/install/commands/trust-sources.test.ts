@@ -40,7 +40,7 @@ describe('a source of skills', () => {
         decision: expect.objectContaining({ action: 'allow', by: 'person:ada' }),
       },
     ]);
-    expect((await run(['trust', 'list'])).stdout).toMatch(/allow +source +\d{4}-\d\d-\d\d \d\d:\d\d +person:ada/);
+    expect((await run(['trust', 'list'])).stdout).toMatch(/allowed +source +\d{4}-\d\d-\d\d \d\d:\d\d +person:ada/);
     expect((await run(['trust', 'show', from])).stdout).toMatch(/^Source \S+ \(tea\): approved by person:ada on /);
   });
 
