@@ -9,6 +9,7 @@ import { mcpSource } from './features/mcp_source/door.ts';
 import { meaning } from './features/meaning/door.ts';
 import { packs } from './features/packs/door.ts';
 import { pages } from './features/pages/door.ts';
+import { policy } from './features/policy/door.ts';
 import { proposals } from './features/proposals/door.ts';
 import { usage } from './features/usage/door.ts';
 import { validate } from './features/validate/door.ts';
@@ -22,6 +23,7 @@ export * from './features/mcp_source/api.ts';
 export * from './features/meaning/api.ts';
 export * from './features/packs/api.ts';
 export * from './features/pages/api.ts';
+export * from './features/policy/api.ts';
 export * from './features/proposals/api.ts';
 export * from './features/usage/api.ts';
 export * from './features/validate/api.ts';
@@ -33,6 +35,7 @@ const features: readonly Feature[] = [
   proposals,
   install,
   pages,
+  policy,
   mcpSource,
   packs,
   evaluate,

@@ -44,6 +44,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   proposals: ['guard', 'history'],
   install: ['guard', 'history'],
   pages: ['guard', 'install'],
+  policy: ['guard', 'install', 'pages'],
   mcp_source: ['guard'],
   packs: ['validate'],
   evaluate: ['guard', 'history', 'proposals'],

@@ -9,6 +9,7 @@ import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
 import { paths } from './paths.mjs';
+import { policies } from './policies.mjs';
 import { presets } from './presets.mjs';
 import { proposals } from './proposals.mjs';
 import { reach } from './reach.mjs';
@@ -28,6 +29,7 @@ import { waysBack } from './ways-back.mjs';
  */
 export const faults = [
   ...changes,
+  ...policies,
   ...presets,
   ...proposals,
   ...paths,

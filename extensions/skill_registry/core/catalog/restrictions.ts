@@ -2,7 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { eachWithBreaks } from '../../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
 import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
-import { CHANGE_WAITS, NOT_INSPECTED } from '../skill/held.ts';
+import { CHANGE_WAITS, NOT_INSPECTED, RULED_OUT } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isSameList, type SourceScan } from '../sources/source.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -75,6 +75,7 @@ export async function heldProblems({
     const { heldBecause } = skill;
     const file = skill.realFile ?? skill.qualifiedId;
     if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
+    if (heldBecause.startsWith(RULED_OUT)) return;
     if (files.has(file)) return;
     files.add(file);
     problems.push(heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId));

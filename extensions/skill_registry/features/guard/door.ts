@@ -15,12 +15,20 @@ export interface GuardPart {
   readonly heldSkills: HeldSkills;
   /** Holds skills for reasons that are not in their files. `renew` is called before a skill is judged. */
   alsoHolds(holder: Holder): void;
+  /** @throws what a holder has against skills of this source. @param id - Undefined: only the source is known. */
+  assertMayCome(source: string, id?: string, isPage?: boolean): Promise<void>;
+  /** Notes where a content was fetched from. @param digest - Of all its files. */
+  came(digest: string, source: string): void;
 }
 
 export interface Holder {
-  /** undefined: not for a reason of this holder. */
-  heldBecause(skill: Skill): string | undefined;
+  /** undefined: not for a reason of this holder. @param digest - Of all files, where these were inspected. */
+  heldBecause(skill: Skill, digest: string | undefined): string | undefined;
   renew(): Promise<void>;
+  /** Whether it holds others than at the last scan. Default: never. */
+  hasChanged?(): boolean;
+  readonly assertMayCome?: GuardPart['assertMayCome'];
+  readonly came?: GuardPart['came'];
 }
 
 /** Inspection of skills, and what people decided about them. */
@@ -44,7 +52,8 @@ function open(core: Core): Opened<GuardPart> {
   const holders: Holder[] = [];
   const installed = createInstalled(futureRealPath(core.root));
   const heldSkills = new HeldSkills({
-    heldBecause: (skill) => holders.map((one) => one.heldBecause(skill)).find((because) => because !== undefined),
+    heldBecause: (...given) => holders.map((one) => one.heldBecause(...given)).find((because) => because !== undefined),
+    reasonsChanged: () => holders.some((one) => one.hasChanged?.()),
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./files-for-inspection.ts')).filesForInspection(core),
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
@@ -63,7 +72,14 @@ function open(core: Core): Opened<GuardPart> {
     while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
   };
   return {
-    part: { heldSkills, alsoHolds: (holder) => void holders.push(holder) },
+    part: {
+      heldSkills,
+      alsoHolds: (holder) => void holders.push(holder),
+      async assertMayCome(...given) {
+        for (const holder of holders) await holder.assertMayCome?.(...given);
+      },
+      came: (...given) => holders.forEach((holder) => void holder.came?.(...given)),
+    },
     guard: {
       admit: heldSkills.admit,
       prepare: heldSkills.prepare,

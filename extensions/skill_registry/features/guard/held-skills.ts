@@ -30,7 +30,9 @@ interface HeldSkillsOptions extends InspectedSkillsOptions {
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
   /** Why a skill is held, independent of its content. Default: never. */
-  readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
+  readonly heldBecause?: ((skill: Skill, digest?: string) => string | undefined) | undefined;
+  /** Whether these reasons are others than at the last scan. Default: never. */
+  readonly reasonsChanged?: () => boolean;
   /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
   readonly isOfPackage: (skill: Skill) => boolean;
   /** Called before a skill is judged: facts outside its files may hold it. */
@@ -122,9 +124,10 @@ export class HeldSkills {
   readonly heldMeanwhile: Guard['heldMeanwhile'] = (skills) => {
     const held = new Map<string, string>();
     const blocked = this.#inspections.blockedByOthers();
-    for (const skill of blocked.size === 0 ? [] : skills) {
-      if (skill.heldBecause !== undefined || !blocked.has(pathOf(skill))) continue;
-      const { heldBecause } = this.known(skill);
+    const isAny = this.#options.reasonsChanged?.() ?? false;
+    for (const skill of blocked.size === 0 && !isAny ? [] : skills) {
+      if (skill.heldBecause !== undefined || !(isAny || blocked.has(pathOf(skill)))) continue;
+      const { heldBecause } = this.#admitLine({ skill, kind: 'line', audience: 'person' });
       if (isFound(heldBecause)) held.set(skill.qualifiedId, heldBecause);
     }
     return held;
@@ -256,7 +259,8 @@ export class HeldSkills {
     }
     const findings = decidable(found.findings);
     if (findings.length === 0) {
-      const what = `Nothing in "${id}" holds it or keeps it from being published, so there is nothing to decide`;
+      const held = found.heldBecause === null ? '' : `It is held: ${found.heldBecause}. `;
+      const what = `${held}Nothing in "${id}" holds it or keeps it from being published, so there is nothing to decide`;
       throw invalidArgument(`${what}. See skill-registry approvals show ${id}.`);
     }
     const inspected = { path: pathOf(skill), digest: found.digest, broughtIn: found.origin === 'brought-in', findings };
@@ -351,7 +355,7 @@ export class HeldSkills {
   }
 
   #reasonOf(skill: Skill, entry: InspectionEntry | undefined): string | undefined {
-    const kept = entry && this.#options.heldBecause?.(skill);
+    const kept = this.#options.heldBecause?.(skill, entry?.digest);
     if (kept !== undefined) return kept;
     const findings = this.#blocksOf(skill, entry);
     if (entry?.verdict !== 'block' && findings.length === 0) return undefined;

@@ -3,6 +3,7 @@ import { hiddenField, reasonField } from '../../../../lib/forms/index.ts';
 import { address, type Html, html, type Piece, plural } from '../../../../lib/html/index.ts';
 import { levelTag, note } from '../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
+import { RULED_OUT } from '../../core/skill/held.ts';
 import { assertIdTyped, findings, idField } from './shown-findings.ts';
 import { reachLines } from './shown-reach.ts';
 import type { SkillTrust } from './types.ts';
@@ -95,6 +96,11 @@ function trustPart(request: ReviewRequest, trust: SkillTrust): Html {
     origin === 'own'
       ? 'Allowing counts for these findings in this folder, so the skill can still be edited; a new finding holds it again.'
       : 'Allowing counts for exactly these bytes, in any folder; when a byte changes, the skill is held again.';
+  if (heldBecause.startsWith(RULED_OUT))
+    return note(
+      html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}${reach}<p>No approval here ends that.</p>`,
+      'block',
+    );
   const typed = isAttack && idField('To allow it', skillId);
   const allow = formFor('allow', typed, html`<button${isAttack ? '' : html` class="main"`}>Allow</button>`);
   return note(

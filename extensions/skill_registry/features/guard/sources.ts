@@ -99,7 +99,7 @@ function revokedFiles(trust: Pick<Trust, 'decisions'>): ((realFile: string) => s
 }
 
 /** Equal for all addresses of one place: another spelling or protocol must not reopen a revoked source. */
-function placeOf(source: string): string {
+export function placeOf(source: string): string {
   const [, name, machine, file] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(source) ?? [];
   const address = machine === undefined ? source : `ssh://${name}@${machine}/${file}`;
   if (!/^(?:https?|ssh|file):/i.test(address) || !URL.canParse(address)) return source;

@@ -1,5 +1,6 @@
 import { isCodedError } from 'skill-registry/kernel';
 import type { FindingLevel } from '../../core/skill/guard.ts';
+import { RULED_OUT } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { SkillTrust } from './types.ts';
 
@@ -10,7 +11,7 @@ export async function heldForPerson(
 ): Promise<readonly SkillTrust[]> {
   const held: SkillTrust[] = [];
   for (const skill of skills) {
-    if (skill.heldBecause === undefined) continue;
+    if (skill.heldBecause === undefined || skill.heldBecause.startsWith(RULED_OUT)) continue;
     const trust = await trustOf(skill).catch((error: unknown) => {
       if (!isCodedError(error, 'SKILL_NOT_FOUND') && !isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
     });

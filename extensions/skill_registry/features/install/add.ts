@@ -38,6 +38,8 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
   const source = sourceKey(origin);
   assertNotRevoked(source);
+  const isPage = origin.kind === 'well-known';
+  await context.assertMayCome(source, undefined, isPage);
   const opened = await openOrigin(context, origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
@@ -58,6 +60,7 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
     for (const skill of await readOriginSkills(opened, located)) {
       const { location, files, skillFile } = skill;
       await takeBreak(planned.length, located.length, 'Inspecting what came');
+      await context.assertMayCome(source, skill.id, isPage);
       if (isValid(files, location, options.all)) {
         const links = planLinks(scope, location, options.link ? [] : agents);
         const entry = lockEntryOf(opened, skill, scope, links.agents);

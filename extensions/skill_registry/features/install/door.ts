@@ -2,6 +2,7 @@ import { type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { actor, text, texts } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { guard } from '../guard/door.ts';
 import { history } from '../history/door.ts';
 import type { RegistryOrigin } from './api.ts';
 import type { InstallContext, OriginKinds } from './open-origin.ts';
@@ -48,13 +49,16 @@ const applyOptions: Schema<ApplyOptions | undefined> = schema((z) =>
 
 function open({ call: { later }, of, root }: Core): Opened<InstallPart> {
   const changes = of(history);
+  const { assertMayCome, came } = of(guard);
   let originKinds: OriginKinds = {};
   changes.join(async () => {
     const { changeInstalled } = await import('./lock.ts');
     return { changeLock: (change, location) => changeInstalled(root, change, location) };
   });
   const run = <Result>(work: (context: InstallContext) => Promise<Result>): Promise<Result> =>
-    changes.run(({ conflicts, context }) => work({ ...context, originKinds, ...(conflicts && { conflicts }) }));
+    changes.run(({ conflicts, context }) =>
+      work({ ...context, originKinds, assertMayCome, came, ...(conflicts && { conflicts }) }),
+    );
   const planned =
     <Given extends readonly unknown[], P extends AddPlan | UpdatePlan>(plan: (...given: Given) => Promise<P>) =>
     async (...given: Given): Promise<P> => {

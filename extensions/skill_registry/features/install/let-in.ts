@@ -13,6 +13,7 @@ import { type InspectedSkill, inspectFiles } from '../guard/inspect-files.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { textProblems } from '../history/changed-text.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
+import { originOf, sourceKey } from './address.ts';
 import { skillBlocked } from './errors.ts';
 import type { planLinks } from './links.ts';
 import type { InstallContext } from './open-origin.ts';
@@ -88,7 +89,16 @@ export function applyOf(
 ): AddPlan['apply'] {
   return async (actor, { allowBlock = [] } = {}) => {
     try {
+      // Minutes may have passed since the plan.
+      const from = writes.flatMap(({ lock, location, looked }) => {
+        const origin = lock && originOf(lock.entry, context.root);
+        return origin ? [{ origin, source: sourceKey(origin), id: location.skillId, looked }] : [];
+      });
+      for (const { origin, source, id } of from) await context.assertMayCome(source, id, origin.kind === 'well-known');
       const { taken, refused } = letIn(writes, actor, allowBlock);
+      const isTaken = new Set(taken.map(({ location }) => location.skillId));
+      for (const { source, id, looked } of from)
+        if (isTaken.has(id)) for (const { digest } of looked.slice(0, 1)) context.came(digest, source);
       const changed: readonly ChangedSkill[] = taken.length === 0 ? [] : await write(context, taken, actor);
       if (refused.length > 0) throw skillBlocked(refused, changed);
       return changed;

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { listContained, readContained, readNamedFile } from '../../../../lib/files/index.ts';
+import type { GuardPart } from '../guard/door.ts';
 import type { ChangeContext, ConflictProposals } from '../history/change-context.ts';
 import { shownOrigin } from './address.ts';
 import { originInvalid } from './errors.ts';
@@ -25,7 +26,7 @@ type Open<Kind extends Origin['kind']> = (
 /** Runs no file of an origin. */
 export type OriginKinds = { readonly [Kind in Origin['kind']]?: Open<Kind> };
 
-export interface InstallContext extends ChangeContext {
+export interface InstallContext extends ChangeContext, Pick<GuardPart, 'assertMayCome' | 'came'> {
   /** Those that other features open. */
   readonly originKinds?: OriginKinds;
   /** Without it, an update with conflicts fails. */

@@ -40,7 +40,11 @@ export async function planRestore(context: InstallContext, to: string | undefine
     if (missing.length > 0 && blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined)
       unlinked.push({ location, entry, missing });
   }
-  for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
+  for (const [name, entry] of absent) {
+    const origin = originOf(entry, context.root);
+    assertNotRevoked(sourceKey(origin));
+    await context.assertMayCome(sourceKey(origin), slugOf(name), origin.kind === 'well-known');
+  }
   const fetched: PlannedSkill[] = [];
   const ids = absent.map(([name]) => slugOf(name));
   await withOrigins(context, async (open) => {

@@ -104,10 +104,15 @@ async function prepareOne(
   const view = { ...known, drifted: !isAsLocked(here, entry) };
   try {
     const origin = originOf(entry, scope.folder);
-    assertNotRevoked(sourceKey(origin));
+    const source = sourceKey(origin);
+    assertNotRevoked(source);
+    await context.assertMayCome(source, view.id, origin.kind === 'well-known');
     const opened = await open(origin, name);
     const incoming = await incomingOf(opened, name, entry);
-    if (isAsLocked(incoming.files, entry)) return { view: { ...view, state: 'current' } };
+    if (isAsLocked(incoming.files, entry)) {
+      if (!view.drifted) context.came((await inspectIncoming(here)).digest, source);
+      return { view: { ...view, state: 'current' } };
+    }
     if (found.refusal) throw found.refusal;
     const { commit } = entry.registry ?? {};
     if (opened.at.isTag && commit !== undefined)

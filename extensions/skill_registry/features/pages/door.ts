@@ -82,7 +82,7 @@ async function openPageSource(config: SourceConfig, host: SourceHost): Promise<S
 const fetchCopy: FetchCopy = async (request) => (await import('./fetch-copy.ts')).fetchCopy(request);
 
 /** The page without a slash at the end. `text`: its address, or that of its `/.well-known/` index; else undefined. */
-function pageAddress(text: string): string | undefined {
+export function pageAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return undefined;
   if (`${url.username}${url.password}${url.search}${url.hash}` !== '') return undefined;

@@ -1,0 +1,43 @@
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import { guard } from '../guard/door.ts';
+import { readManaged } from './managed-file.ts';
+import type { Policies } from './policies.ts';
+import { NO_POLICY, policyKey } from './rules.ts';
+
+/** Which skills may be given, as pages say. Needs the guard, install and pages. */
+export const policy: Feature = {
+  id: 'policy',
+  config: { keys: { policy: { read: policyKey, default: NO_POLICY, after: 'gates' } } },
+  open,
+};
+
+// --- internal ---
+
+function open(core: Core): Opened {
+  let policies: Policies | undefined;
+  const isNeeded = (): boolean =>
+    core.config.policy.from !== '' ||
+    readManaged() !== undefined ||
+    (!core.closing.signal.aborted && core.catalog.sources().some(({ kind }) => kind === 'well-known'));
+  /** Most roots have none, and need no more code. */
+  const load = async (anyway = false): Promise<Policies | undefined> => {
+    if (!policies && (anyway || isNeeded())) {
+      const { createPolicies } = await import('./policies.ts');
+      policies ??= createPolicies(core);
+    }
+    return policies;
+  };
+  core.of(guard).alsoHolds({
+    heldBecause: (...given) => policies?.heldBecause(...given),
+    hasChanged: () => policies?.hasChanged() ?? false,
+    renew: async () => (await load())?.renew(),
+    assertMayCome: async (...given) => (await load(given[2]))?.assertMayCome(...given),
+    came: (...given) => void load(true).then((loaded) => loaded?.came(...given)),
+  });
+  return {
+    problems: () => policies?.problems() ?? [],
+    beforeScan: async () => (await load())?.beforeScan(),
+    background: async (signal) => (await load(true))?.background(signal),
+  };
+}

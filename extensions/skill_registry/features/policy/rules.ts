@@ -1,0 +1,141 @@
+/** What a policy says, and what that means for one skill. */
+import type { SkillRegistryConfig } from '../../core/config/config.ts';
+import {
+  integerFrom,
+  listOf,
+  numberFrom,
+  objectOf,
+  type Reader,
+  readerOf,
+  someText,
+  type ValuePosition,
+  wholly,
+} from '../../core/config/readers.ts';
+import { slugOf } from '../../core/skill/skill.ts';
+import { placeOf } from '../guard/sources.ts';
+
+export type PolicyConfig = SkillRegistryConfig['policy'];
+
+/** Files in folders of this machine, however they came there: as a source and as an owner. */
+export const HERE = '.';
+
+export interface SkillFacts {
+  /** Undefined: only the source is known. */
+  readonly id: string | undefined;
+  /** Keys of sources that this registry has fetched it from; `HERE`. */
+  readonly sources: readonly string[];
+  /** Where others say that it is from, as a lock of the root does: that holds a skill, and lets none in. */
+  readonly claimed?: readonly string[];
+}
+
+export interface Policy {
+  readonly version: number;
+  readonly required: readonly string[];
+  /** Why a skill is held; undefined when this policy has nothing against it. */
+  refuses(facts: SkillFacts): string | undefined;
+  /** Whether it asks where skills come from. */
+  readonly asksSources: boolean;
+}
+
+/** @returns what is wrong with it as a text. */
+export function readPolicy(text: string): Policy | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'it is no JSON';
+  }
+  const read = readWholly(POLICY, value);
+  return typeof read === 'string' ? read : policyOf(read);
+}
+
+/** Without anything that is wrong in it. @returns what is wrong as a text. */
+export function readWholly<T extends object>(reader: Reader<T>, value: unknown): T | string {
+  let fault = '';
+  const report: ValuePosition['report'] = ({ path }, _, expected) => {
+    fault ||= `${path.join('.') || 'it'}: ${expected}`;
+  };
+  return wholly(reader)(value, { path: [], effect: '', report }) ?? fault;
+}
+
+export const NO_POLICY: PolicyConfig = { from: '', max_age_hours: 24 };
+export const namedPolicy: Reader<PolicyConfig> = objectOf<PolicyConfig>(
+  { from: someText, max_age_hours: numberFrom(0.01, 8760) },
+  NO_POLICY,
+  ['from'],
+);
+/** A typing error must not switch a policy off: the address of nothing holds every skill. */
+export const policyKey: Reader<PolicyConfig> = readerOf({ ...namedPolicy.schema, required: [] }, (value, at) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0
+    ? NO_POLICY
+    : (wholly(namedPolicy)(value, { ...at, effect: 'every skill is held' }) ?? { ...NO_POLICY, from: '(wrong)' }),
+);
+
+// --- internal ---
+
+const LISTS = ['ids', 'owners', 'sources'] as const;
+type Lists = { readonly [List in (typeof LISTS)[number]]?: readonly string[] };
+interface PolicyFile {
+  readonly version: number;
+  readonly allowed?: Lists;
+  readonly denied?: Lists;
+  readonly required: readonly string[];
+}
+
+const names = listOf(someText);
+const lists = objectOf<Lists>({ ids: names, owners: names, sources: names }, {});
+const POLICY: Reader<PolicyFile> = objectOf<PolicyFile>(
+  { version: integerFrom(1), allowed: lists, denied: lists, required: names },
+  { required: [] },
+  ['version'],
+);
+
+function policyOf({ version, required, ...given }: PolicyFile): Policy {
+  const [allowed, denied] = [given.allowed, given.denied].map((some) => ({
+    ids: some?.ids && new Set(some.ids.map(slugOf)),
+    owners: some?.owners && new Set(some.owners.map((owner) => owner.toLowerCase())),
+    sources: some?.sources && new Set(some.sources.map(sourceNamed)),
+  }));
+  return {
+    version,
+    required: required.map(slugOf),
+    asksSources: [given.allowed, given.denied].some((some) => some?.owners ?? some?.sources),
+    refuses({ id, sources, claimed = [] }) {
+      const of = (keys: readonly string[]) => ({
+        ids: id === undefined ? undefined : [slugOf(id)],
+        owners: keys.flatMap(ownersOf),
+        sources: keys.map(placeOf),
+      });
+      const [known, said] = [of(sources), of([...sources, ...claimed])];
+      for (const list of LISTS) {
+        const what = { ids: 'the id', owners: 'the owner', sources: 'the source' }[list];
+        const no = said[list]?.find((name) => denied?.[list]?.has(name));
+        if (no !== undefined) return `denies ${what} "${no}"`;
+        const rule = allowed?.[list];
+        const those = known[list];
+        if (rule && those && !those.some((name) => rule.has(name)))
+          return `does not allow ${what} "${those.join('", "')}"`;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** `owner/repo` is short for one on GitHub. */
+function sourceNamed(name: string): string {
+  return placeOf(/^[\w-][\w.-]*\/[\w.-]+$/.test(name) ? `https://github.com/${name}` : name);
+}
+
+/** GitHub: `acme`. npm: `@acme`. Elsewhere: the host, and the host with the first folder: `gitlab.com/acme`. */
+function ownersOf(source: string): readonly string[] {
+  if (source === HERE) return [HERE];
+  const scope = /^npm:(@[^/]+)\//.exec(source)?.[1];
+  if (scope !== undefined) return [scope.toLowerCase()];
+  if (!/^(?:https?|ssh|git):|^[\w.-]+@[\w.-]+:/i.test(source)) return [];
+  const [host = '', first = ''] = placeOf(source)
+    .toLowerCase()
+    .replace(/^[^/]*@/, '')
+    .split('/');
+  const owner = `${host}/${first}`;
+  return host === 'github.com' ? [first, owner] : [host, owner];
+}
