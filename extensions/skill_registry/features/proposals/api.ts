@@ -1,5 +1,5 @@
 import type { SkillTrust } from '../guard/types.ts';
-import type { Proposal, Proposals } from './propose/types.ts';
+import type { Proposal, Proposals, ProposedFile } from './propose/types.ts';
 
 export type { Proposal, ProposalInput } from './propose/types.ts';
 
@@ -25,6 +25,8 @@ declare module '../../core/api.ts' {
     plainChange(proposalId: string): Promise<PlainChange>;
     /** A proposal as a person is shown it, with what other features add. */
     proposalText(proposal: Proposal): Promise<string>;
+    /** The file that an approval would write now. @throws PROPOSAL_STALE; INVALID_ARGUMENT for a deletion. */
+    proposedFile(proposalId: string): Promise<ProposedFile>;
     /** What other features know of a proposal, for an agent that reviews it. @throws as `Proposals.get`. */
     proposalFacts(proposalId: string): Promise<object>;
   }

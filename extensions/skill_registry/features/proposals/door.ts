@@ -90,6 +90,7 @@ function open(core: Core): Opened<ProposalsPart> {
         return waitingFor(core, heldSkills, () => run((now) => now.list()));
       },
       waitingProposals,
+      proposedFile: core.call.later('admin.proposedFile(proposalId)', [text], (id) => run((now) => now.fileAfter(id))),
       proposalFacts: core.call.later('admin.proposalFacts(proposalId)', [text], async (id) =>
         Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
       ),

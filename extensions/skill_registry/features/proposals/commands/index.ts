@@ -8,7 +8,7 @@ const deciding = () => import('./decide-proposal.ts');
 export const commands: FeatureCommands = {
   add(make) {
     const proposals = make(['changes', 1], 'proposals', '$ list').description(
-      'changes that agents ask for: list, show, review, edit, approve, reject, import, purge, stats',
+      'changes that agents ask for: list, show, review, edit, approve, reject, import, export, purge, stats',
     );
     const id = 'its id, or at least six characters of its beginning or end';
     const decided = 'its id; on a terminal at least six characters of its beginning or end';
@@ -41,6 +41,12 @@ export const commands: FeatureCommands = {
       .option(...YES_OF_CHANGE)
       .requiredOption('--reason <text>', 'why; the agent that proposed it reads this')
       .option(...BY);
+    make(proposals, 'export', '$ 4f2a91 --branch', 'exportBranch', () => import('./export-branch.ts'))
+      .description(
+        'make a branch of git with one commit of a proposal, for a pull request; the working tree stays as it is',
+      )
+      .argument('<id>', id)
+      .requiredOption('--branch [name]', 'name of the new branch (default: proposals/<id>)');
     const report = 'data/skill_registry/proposals/tea-20260102T030405Z-1a2b3c.md';
     make(proposals, 'import', `$ ${report}`, 'importReport', () => import('./import-report.ts'))
       .description(

@@ -1,8 +1,9 @@
-import { isCodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../../lib/breaks/index.ts';
 import { mergeTexts } from '../../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
-import { skillNotFound } from '../../../core/skill/errors.ts';
+import { showHidden } from '../../../../../lib/text/index.ts';
+import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { rowRefused } from '../../history/errors.ts';
@@ -26,6 +27,7 @@ import { applyDiff } from '../diff/apply-diff.ts';
 import { isWaiting } from '../propose/describe.ts';
 import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
+import type { ProposedFile } from '../propose/types.ts';
 
 export type Plan = ApplyPlan | StalePlan;
 
@@ -99,6 +101,16 @@ export function filesAfter(context: ChangeContext, row: ProposalRow, { location,
   return row.kind === 'delete' ? { ...changed, files: () => [] } : changed;
 }
 
+/** @throws PROPOSAL_STALE; INVALID_ARGUMENT when a skill is to be deleted. */
+export function fileAfter(context: ChangeContext, row: ProposalRow): ProposedFile {
+  const plan = planOf(context, row);
+  if ('stale' in plan) throw staleError(row.id, plan);
+  if (row.kind === 'delete')
+    throw invalidArgument('It deletes a whole skill: approve it, or remove the folder with git.');
+  const { location, current: before, after } = plan;
+  return { folder: folderOf(location), base: location.base, path: checkedPath(row.path, location), before, after };
+}
+
 /** By its folder: another skill may have the id now, and two sources may have the same folder. */
 export function skillOf({ root, snapshot }: ChangeContext, { place, source }: ProposalRow): Skill | undefined {
   const there = skillsAt(place, snapshot().byQualifiedId.values(), root);
@@ -154,6 +166,15 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
   const skill = skillOf(context, row);
   if (!skill) throw skillNotFound(skillId);
   return locationOfSkill(skill, sources, root);
+}
+
+export function staleError(id: string, { stale, conflict, current }: StalePlan): CodedError {
+  const remedy =
+    current === undefined
+      ? 'Reject it, and make a new proposal if it is still wanted.'
+      : `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`;
+  const message = `The proposal ${id} is stale: ${stale} ${remedy}\n${showHidden(conflict)}`;
+  return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
 // --- internal ---

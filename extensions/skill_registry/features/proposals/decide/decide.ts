@@ -25,7 +25,7 @@ import {
 import { checkLength } from '../propose/propose.ts';
 import { presentReport } from '../propose/reports.ts';
 import type { DecidedProposal, Proposals } from '../propose/types.ts';
-import { filesAfter, planOf, type StalePlan } from './apply-or-stale.ts';
+import { filesAfter, planOf, type StalePlan, staleError } from './apply-or-stale.ts';
 
 export async function approve(
   context: ChangeContext,
@@ -151,15 +151,6 @@ function decidedError({ id, kind, state, skill_id, decided_by, decided_at }: Pro
   const advice = state === 'approved' ? UNDO[kind](skill_id) : ifRejected;
   const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
   return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
-}
-
-function staleError(id: string, { stale, conflict, current }: StalePlan): CodedError {
-  const remedy =
-    current === undefined
-      ? 'Reject it, and make a new proposal if it is still wanted.'
-      : `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`;
-  const message = `The proposal ${id} is stale: ${stale} ${remedy}\n${showHidden(conflict)}`;
-  return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
 type Outcome =

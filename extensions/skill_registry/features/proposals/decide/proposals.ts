@@ -32,10 +32,11 @@ import type {
   ProposalReceipt,
   ProposalStats,
   Proposals,
+  ProposedFile,
   RetrievalChange,
 } from '../propose/types.ts';
-import { comparePresent, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
-import { approve, recommend, reject } from './decide.ts';
+import { comparePresent, fileAfter, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
+import { approve, findUndecided, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { whyAlone } from './plain-change.ts';
 import { purge } from './purge.ts';
@@ -43,6 +44,7 @@ import { purge } from './purge.ts';
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   /** As an approval would leave them now; undefined when the proposal does not apply. */
   filesAfter(id: string): Promise<FilesAfter | undefined>;
+  fileAfter(id: string): ProposedFile;
   /** Why it is no plain change of the body of SKILL.md; null when it is one, by its texts as they are now. */
   whyAlone(id: string): Promise<string | null>;
   /** The skill that it changes or has changed, even if another one has its id now. */
@@ -133,6 +135,7 @@ export function createProposals(
         return 'stale' in plan ? undefined : filesAfter(context, row, plan);
       }, undefined);
     },
+    fileAfter: (id) => fileAfter(context, findUndecided(writer, id)),
     whyAlone: (id) => whyAlone(context, rowOf(historyFor(id, writer), id)),
     skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
     edit: (...given) => edit(context, ...given),

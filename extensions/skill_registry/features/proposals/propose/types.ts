@@ -109,6 +109,17 @@ export interface ProposedText {
   readonly version: string;
 }
 
+export interface ProposedFile {
+  /** Of the skill, absolute; `base`: of its source, which exists. */
+  readonly folder: string;
+  readonly base: string;
+  /** Relative to the folder. */
+  readonly path: string;
+  /** null: the file is not there. */
+  readonly before: Uint8Array | null;
+  readonly after: Uint8Array | null;
+}
+
 export interface ProposalEdit extends Pick<Actor, 'by'> {
   readonly content: string;
   readonly version?: string | undefined;
