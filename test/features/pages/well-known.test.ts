@@ -11,6 +11,7 @@ import { treeOf } from '../../helpers/tree-of.ts';
 
 const $schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 const INDEX = '/.well-known/agent-skills/index.json';
+const POLICY = '/.well-known/agent-skills/policy.json';
 
 const digestOf = (bytes: string | Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
@@ -50,7 +51,7 @@ it('takes the skills of a page, fetches no others, and puts the digests into the
   const { url, files, asked } = await page();
   const { root, registry } = await openRegistry();
   await (await registry.origin.add(url, { skills: ['pot'] })).apply(ADA);
-  expect(asked).toEqual([INDEX, '/files/pot.tar.gz', '/files/kettle.zip']);
+  expect(asked).toEqual([POLICY, INDEX, '/files/pot.tar.gz', '/files/kettle.zip']);
   expect(Object.keys(treeOf(join(root, 'skills')))).toEqual([
     'kettle',
     'kettle/SKILL.md',
@@ -94,7 +95,7 @@ it('says what a page has, and fetches nothing, when it is not said which skill i
   const known = expect.stringContaining('it has 3 skills: tea, kettle, pot. Choose with --skill NAME');
   await expect(registry.origin.add(url)).rejects.toMatchObject({ code: 'ORIGIN_INVALID', message: known });
   await expect(registry.origin.add(url, { skills: ['x'] })).rejects.toMatchObject({ code: 'ORIGIN_INVALID' });
-  expect(asked).toEqual([INDEX, INDEX]);
+  expect(asked).toEqual([POLICY, INDEX, INDEX]);
 });
 
 const ODD: readonly (readonly [string, string, RegExp])[] = [

@@ -1,3 +1,4 @@
+import { abortAfter, aborted } from '../../../../lib/waiting/index.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { guard } from '../guard/door.ts';
@@ -13,6 +14,8 @@ export const policy: Feature = {
 };
 
 // --- internal ---
+
+const ASK_EVERY_MS = 60_000;
 
 function open(core: Core): Opened {
   let policies: Policies | undefined;
@@ -38,6 +41,12 @@ function open(core: Core): Opened {
   return {
     problems: () => policies?.problems() ?? [],
     beforeScan: async () => (await load())?.beforeScan(),
-    background: async (signal) => (await load(true))?.background(signal),
+    /** A deny of a page, and the end of its age, take effect while nobody asks. */
+    async background(signal) {
+      while (core.config.watch.mode !== 'off' && !signal.aborted) {
+        await aborted(abortAfter(ASK_EVERY_MS, signal));
+        if (!signal.aborted) await (await load())?.look();
+      }
+    },
   };
 }

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { listed, plural } from '../../../../lib/text/index.ts';
-import { abortAfter, aborted } from '../../../../lib/waiting/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
@@ -16,7 +15,6 @@ import { MANAGED_FILE, readManaged } from './managed-file.ts';
 import { createOrigins } from './origins.ts';
 import { HERE, type Policy, type PolicyConfig, type SkillFacts } from './rules.ts';
 
-const ASK_EVERY_MS = 60_000;
 /** How long a scan waits: with a policy that counts, and without. */
 const WAIT_MS = 1_000;
 const FIRST_MS = 10_000;
@@ -31,7 +29,9 @@ interface Governing {
 
 type Ruling = readonly [code: 'POLICY_DENIED' | 'POLICY_MISSING' | 'POLICY_FILE_UNUSABLE', why: string];
 
-export interface Policies extends Required<Holder>, Required<Pick<Opened, 'beforeScan' | 'background'>> {
+export interface Policies extends Required<Holder>, Required<Pick<Opened, 'beforeScan'>> {
+  /** Asks the pages, and has the catalog read again when something has changed. */
+  look(): Promise<void>;
   problems(): readonly Problem[];
 }
 
@@ -42,8 +42,8 @@ export function createPolicies(core: Core): Policies {
   const origins = createOrigins();
   let managed = readManaged();
   let locked: Awaited<ReturnType<typeof lockedSources>> = () => [];
-  /** `stateNow` at the last scan. */
-  let scanned = '';
+  /** `stateNow` at the last scan; at first that of no policy. */
+  let scanned = '[null,[]]';
   let isScanning = false;
   /** A closed registry still says its problems. */
   const sources = () => (closing.signal.aborted ? [] : catalog.sources());
@@ -72,7 +72,7 @@ export function createPolicies(core: Core): Policies {
     sources().flatMap(({ kind, location }) => (trusted && kind === PAGE ? own(location) : []));
   const all = (): readonly Governing[] => [...named(), ...ofPages()];
   const stateNow = (): string =>
-    JSON.stringify([managed, all().map(({ kept, hours }) => [kept?.policy?.version, kept?.missing(hours)])]);
+    JSON.stringify([managed ?? null, all().map(({ kept, hours }) => [kept?.policy?.version, kept?.missing(hours)])]);
 
   const renew = async (waitMs: number, firstMs: number): Promise<void> => {
     managed = readManaged();
@@ -127,14 +127,9 @@ export function createPolicies(core: Core): Policies {
       ...all().flatMap((one) => problemsOf(one, catalog.snapshot())),
       ...heldProblem(catalog.snapshot()),
     ],
-    /** A deny of the page, and the end of its age, take effect while nobody asks. */
-    async background(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        await aborted(abortAfter(ASK_EVERY_MS, signal));
-        if (signal.aborted) return;
-        await renew(0, 0);
-        if (hasChanged()) refresh();
-      }
+    async look() {
+      await renew(0, 0);
+      if (hasChanged()) refresh();
     },
   };
 }

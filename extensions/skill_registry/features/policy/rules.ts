@@ -2,6 +2,7 @@
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import {
   integerFrom,
+  isRecord,
   listOf,
   numberFrom,
   objectOf,
@@ -65,11 +66,11 @@ export const namedPolicy: Reader<PolicyConfig> = objectOf<PolicyConfig>(
   ['from'],
 );
 /** A typing error must not switch a policy off: the address of nothing holds every skill. */
-export const policyKey: Reader<PolicyConfig> = readerOf({ ...namedPolicy.schema, required: [] }, (value, at) =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 0
-    ? NO_POLICY
-    : (wholly(namedPolicy)(value, { ...at, effect: 'every skill is held' }) ?? { ...NO_POLICY, from: '(wrong)' }),
-);
+export const policyKey: Reader<PolicyConfig> = readerOf({ ...namedPolicy.schema, required: [] }, (value, at) => {
+  const isNone = isRecord(value) && (value.from ?? '') === '' && Object.keys(value).every((key) => key in NO_POLICY);
+  if (isNone) return NO_POLICY;
+  return wholly(namedPolicy)(value, { ...at, effect: 'every skill is held' }) ?? { ...NO_POLICY, from: '(wrong)' };
+});
 
 // --- internal ---
 
