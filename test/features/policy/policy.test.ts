@@ -105,6 +105,22 @@ describe('a named policy', () => {
     expect(shown(await open())).toEqual(['rum', 'tea']);
   });
 
+  it('is asked of a private page with the headers of its source', async () => {
+    const page = await policyPage({ version: 1, denied: { ids: ['rum'] } });
+    page.answer = (_, response, request) => {
+      if (request.headers.authorization === 'Bearer s3cret') return false;
+      response.writeHead(401).end();
+      return true;
+    };
+    const headers = { Authorization: `Bearer \${TEAM_TOKEN}` };
+    const sources = [{ path: 'skills' }, { wellKnown: page.url, headers, id: 'team' }];
+    const open = (getSecret: () => string | undefined) =>
+      openRoot(tempFolder(BOTH), { config: { sources, ...named('team') }, getSecret });
+    expect(shown(await open(() => 's3cret'))).toEqual(['tea']);
+    await policyPage();
+    expect(shown(await open(() => undefined))).toEqual([]);
+  });
+
   it('is not taken from a state file that others can write', async () => {
     const page = await policyPage({ version: 9, denied: { ids: ['rum'] } });
     expect(shown((await openRegistry(BOTH, named(page.url))).registry)).toEqual(['tea']);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
-import { downloadIfChanged } from '../../../../lib/fetch/index.ts';
+import { downloadIfChanged, type OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { futureRealPath, makePrivateFolder, readContained, writeContained } from '../../../../lib/files/index.ts';
 import { userStateDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
@@ -26,6 +26,7 @@ const LIMIT_MS = 30_000;
 /** The policy.json of one page: the last one that it gave, which a 404, an error or an older version do not replace. */
 export class KeptPolicy {
   readonly #url: string;
+  readonly #headers: () => OriginHeaders | undefined;
   readonly #changed: () => void;
   readonly #ended: AbortSignal;
   readonly #file: string;
@@ -36,8 +37,10 @@ export class KeptPolicy {
   #asking: Promise<void> | undefined;
   #askedAt = 0;
 
-  constructor(url: string, ended: AbortSignal, changed: () => void) {
+  /** @param headers - With secrets. @throws when one is missing. */
+  constructor(url: string, headers: () => OriginHeaders | undefined, ended: AbortSignal, changed: () => void) {
     this.#url = url;
+    this.#headers = headers;
     this.#ended = ended;
     this.#changed = changed;
     const name = createHash('sha256').update(url).digest('hex').slice(0, 32);
@@ -92,7 +95,11 @@ export class KeptPolicy {
     try {
       const signal = abortAfter(LIMIT_MS, this.#ended);
       const etag = this.#kept?.etag;
-      const found = await downloadIfChanged(`${this.#url}/${POLICY_PATH}`, MAX_POLICY, { signal, etag });
+      const found = await downloadIfChanged(`${this.#url}/${POLICY_PATH}`, MAX_POLICY, {
+        signal,
+        etag,
+        headers: this.#headers(),
+      });
       const text = found ? found.bytes.toString('utf8') : (this.#kept?.text ?? null);
       this.#answered(text, found ? found.etag : etag);
     } catch (error) {

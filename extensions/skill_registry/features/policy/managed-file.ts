@@ -3,15 +3,22 @@ import { basename, dirname } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
 import { readMapping } from '../../../../kernel/host.ts';
 import { readContained } from '../../../../lib/files/index.ts';
-import { namedPolicy, type PolicyConfig, readWholly } from './rules.ts';
+import { objectOf } from '../../core/config/readers.ts';
+import { type SecretHeaders, secretHeaders } from '../install/secret-headers.ts';
+import { NO_POLICY, namedFields, type PolicyConfig, readWholly } from './rules.ts';
 
 /** No setting, flag or variable names another one. */
 export const MANAGED_FILE = '/etc/skill-registry/policy.yaml';
 
 const MAX_MANAGED = 64 * 1024;
 
+/** `headers`: for a private page. */
+interface ManagedPolicy extends PolicyConfig {
+  readonly headers?: SecretHeaders;
+}
+
 /** @returns undefined where this machine has none; a text: why it cannot be used, and then nothing may be given. */
-export function readManaged(file: string = MANAGED_FILE, owner = 0): PolicyConfig | string | undefined {
+export function readManaged(file: string = MANAGED_FILE, owner = 0): ManagedPolicy | string | undefined {
   try {
     const folder = statsOf(dirname(file));
     if (!folder) return undefined;
@@ -23,7 +30,7 @@ export function readManaged(file: string = MANAGED_FILE, owner = 0): PolicyConfi
     if (why !== undefined) return `${file} ${why}`;
     const read = readMapping(readContained(dirname(file), basename(file), MAX_MANAGED).toString('utf8'));
     if (!('values' in read)) return `${file}, line ${read.line}: ${read.reason}`;
-    const policy = readWholly(namedPolicy, read.values);
+    const policy = readWholly(managedPolicy, read.values);
     return typeof policy === 'string' ? `${file}, ${policy}` : policy;
   } catch (error) {
     return `${file} cannot be read (${describeError(error)}): chmod 755 its folder and 644 the file`;
@@ -31,6 +38,8 @@ export function readManaged(file: string = MANAGED_FILE, owner = 0): PolicyConfi
 }
 
 // --- internal ---
+
+const managedPolicy = objectOf<ManagedPolicy>({ ...namedFields, headers: secretHeaders }, NO_POLICY, ['from']);
 
 /** Undefined only where there is nothing: what cannot be looked at may be a policy. */
 function statsOf(path: string): Stats | undefined {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
+import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { listed, plural } from '../../../../lib/text/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
@@ -9,6 +10,7 @@ import { RULED_OUT } from '../../core/skill/held.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 import type { Holder } from '../guard/door.ts';
 import { lockScopes } from '../guard/installed.ts';
+import { headersWithSecrets } from '../install/secret-headers.ts';
 import { pageAddress } from '../pages/door.ts';
 import { KeptPolicy } from './kept-policy.ts';
 import { MANAGED_FILE, readManaged } from './managed-file.ts';
@@ -37,7 +39,7 @@ export interface Policies extends Required<Holder>, Required<Pick<Opened, 'befor
 
 /** Every policy narrows: what one of them does not let in is held. */
 export function createPolicies(core: Core): Policies {
-  const { catalog, closing, config, root, trusted } = core;
+  const { catalog, closing, config, hooks, options, root, trusted } = core;
   const pages = new Map<string, KeptPolicy>();
   const origins = createOrigins();
   let managed = readManaged();
@@ -50,8 +52,15 @@ export function createPolicies(core: Core): Policies {
   const refresh = (): void => {
     if (!isScanning && !closing.signal.aborted) catalog.refresh().catch(() => undefined);
   };
+  const headersOf = (url: string): OriginHeaders | undefined => {
+    const ofMachine = typeof managed === 'object' && pageAddress(managed.from) === url ? managed.headers : undefined;
+    const source = config.sources.find((one) => one.headers && pageAddress(one.wellKnown ?? '') === url);
+    const headers = ofMachine ?? source?.headers;
+    const allows = ofMachine ? 'named' : options.asksForSecrets ? 'decided' : 'all';
+    return headers && headersWithSecrets({ url, headers, getSecret: hooks.getSecret, allows });
+  };
   const keptOf = (url: string): KeptPolicy => {
-    const kept = pages.get(url) ?? new KeptPolicy(url, closing.signal, refresh);
+    const kept = pages.get(url) ?? new KeptPolicy(url, () => headersOf(url), closing.signal, refresh);
     pages.set(url, kept);
     return kept;
   };

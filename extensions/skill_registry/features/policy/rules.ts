@@ -7,6 +7,7 @@ import {
   numberFrom,
   objectOf,
   type Reader,
+  type Readers,
   readerOf,
   someText,
   type ValuePosition,
@@ -60,11 +61,8 @@ export function readWholly<T extends object>(reader: Reader<T>, value: unknown):
 }
 
 export const NO_POLICY: PolicyConfig = { from: '', max_age_hours: 24 };
-export const namedPolicy: Reader<PolicyConfig> = objectOf<PolicyConfig>(
-  { from: someText, max_age_hours: numberFrom(0.01, 8760) },
-  NO_POLICY,
-  ['from'],
-);
+export const namedFields: Readers<PolicyConfig> = { from: someText, max_age_hours: numberFrom(0.01, 8760) };
+const namedPolicy: Reader<PolicyConfig> = objectOf<PolicyConfig>(namedFields, NO_POLICY, ['from']);
 /** A typing error must not switch a policy off: the address of nothing holds every skill. */
 export const policyKey: Reader<PolicyConfig> = readerOf({ ...namedPolicy.schema, required: [] }, (value, at) => {
   const isNone = isRecord(value) && (value.from ?? '') === '' && Object.keys(value).every((key) => key in NO_POLICY);
