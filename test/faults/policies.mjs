@@ -9,7 +9,7 @@ export const policies = [
   {
     title: 'A policy that allows one list lets everything else in',
     in: 'policyOf.refuses',
-    never: '!those.some((name) => rule.has(name))',
+    swap: ['those.some((name) => rule.has(name))', 'those.length >= 0'],
     test: 'shows what it lets through: each list narrows',
   },
   {
@@ -27,7 +27,7 @@ export const policies = [
   {
     title: 'An older policy replaces a newer one',
     in: 'KeptPolicy.#answered',
-    never: 'read.version <= now',
+    swap: ['read.version <= now', 'read.version < 0'],
     test: 'stays as it was read when it is older',
   },
   {
@@ -84,7 +84,7 @@ export const policies = [
   {
     title: 'A policy of the machine that cannot be used holds nothing',
     in: 'createPolicies.rulingOn',
-    never: "typeof managed === 'string'",
+    swap: ["['POLICY_FILE_UNUSABLE', managed]", 'undefined'],
     build: true,
     test: 'holds everything when others can write it, and says what to do',
   },
