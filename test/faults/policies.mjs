@@ -9,7 +9,7 @@ export const policies = [
   {
     title: 'A policy that allows one list lets everything else in',
     in: 'policyOf.refuses',
-    swap: ['those.some((name) => rule.has(name))', 'those.length >= 0'],
+    swap: ['rule && those && !those.some((name) => rule.has(name))', 'rule && those && rule.size < 0'],
     test: 'shows what it lets through: each list narrows',
   },
   {

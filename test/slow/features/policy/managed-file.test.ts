@@ -104,6 +104,7 @@ it.skipIf(!CAN)(
     });
     const { problems } = JSON.parse(run.stdout) as Listed;
     expect(problems.find(({ code }) => code === 'POLICY_FILE_UNUSABLE')?.message).toContain('chmod go-w it');
+    expect(problems.map(({ code }) => code)).toContain('POLICY_DENIED');
     expect(page.answers).toEqual([]);
   },
   60_000,
