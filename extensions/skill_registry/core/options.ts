@@ -38,7 +38,7 @@ export interface SkillRegistryOptions {
 export interface InternalOptions extends SkillRegistryOptions {
   /** As of `createCheckedCalls`. Default: true. */
   readonly checksArguments?: boolean;
-  /** As of `SourceDefaults`: the config, or a lock, is a file that may change with a `git pull`. Default: false. */
+  /** As of `SourceDefaults`: the config is a file that may change with a `git pull`. Default: false. */
   readonly asksForSecrets?: boolean;
   /** For gates. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

@@ -311,6 +311,24 @@ describe('a secret goes where a person has approved that it goes', () => {
     expect(textsBelow(root, state, cache)).not.toContain(SECRET);
   });
 
+  it('and a program that reads what a lock names, which it has not written itself', async () => {
+    const { page, seen } = await secretPage();
+    const made = tempFolder({ 'data/.keep': '', 'skills/cup/SKILL.md': TREE['skills/tea/SKILL.md'] });
+    const ofProgram = await openRoot(made, { getSecret: () => SECRET });
+    const plan = await ofProgram.origin.add(page.url, { all: true, headers: HEADERS });
+    await plan.apply(ADA);
+    await ofProgram.close();
+    expect(seen.length).toBeGreaterThan(0);
+    seen.length = 0;
+    const pulled = tempFolder({
+      'data/.keep': '',
+      'skills-lock.json': readFileSync(join(made, 'skills-lock.json'), 'utf8'),
+    });
+    const other = await openRoot(pulled, { getSecret: () => SECRET });
+    await expect(other.origin.restore({})).rejects.toThrow('nobody has approved that a secret goes there');
+    expect(seen).toEqual([]);
+  });
+
   it('and add takes no secret in place of its name, and headers only for a page', async () => {
     const { page, seen } = await secretPage();
     const root = tempFolder(TREE);

@@ -43,13 +43,14 @@ const publishOptions: Schema<PublishOptions> = schema((z) =>
 );
 
 function open(core: Core): Opened {
-  const { catalog, hooks, options, root } = core;
+  const { catalog, hooks, root } = core;
   const { heldSkills } = core.of(guard);
   const { addKinds, origin } = core.of(install);
   addKinds({
     'well-known': async (origin, names) => {
       const { url, headers, isNamed } = origin;
-      const allows = isNamed ? 'named' : options.asksForSecrets ? 'decided' : 'all';
+      // A lock may change with a `git pull`, also where a program has given the config.
+      const allows = isNamed ? 'named' : 'decided';
       const secret = headers && headersWithSecrets({ url, headers, allows, getSecret: hooks.getSecret });
       return (await import('./open-page.ts')).openWellKnown(origin, names, secret);
     },
