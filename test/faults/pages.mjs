@@ -145,7 +145,7 @@ export const pages = [
   {
     title: 'A lock decides where a secret goes',
     in: 'open',
-    swap: ["isNamed ? 'named' : options.asksForSecrets ? 'decided' : 'all'", "isNamed ? 'named' : 'all'"],
+    swap: ["isNamed ? 'named' : 'decided'", "isNamed ? 'named' : 'all'"],
     test: 'whose lock keeps the name of the secret',
   },
   {

@@ -51,7 +51,7 @@ export const policies = [
   {
     title: 'What is applied minutes after its plan is not compared with the policy',
     in: 'applyOf',
-    drop: "await context.assertMayCome(source, id, origin.kind === 'well-known');",
+    drop: 'await context.assertMayCome(source, id, pageIn(origin));',
     test: 'take nothing that a policy denies, before and after the plan',
   },
   {

@@ -329,6 +329,19 @@ describe('a secret goes where a person has approved that it goes', () => {
     expect(seen).toEqual([]);
   });
 
+  it('and to the policy beside the index, which add obeys', async () => {
+    const policy = JSON.stringify({ version: 1, denied: { ids: ['pot'] } });
+    const { page, seen } = await secretPage(
+      (path, response) => path.endsWith('/policy.json') && Boolean(response.end(policy)),
+    );
+    const root = tempFolder({ 'data/.keep': '', 'skills/cup/SKILL.md': TREE['skills/tea/SKILL.md'] });
+    const registry = await openRoot(root, { getSecret: () => SECRET });
+    const adding = registry.origin.add(page.url, { skills: ['pot'], headers: HEADERS });
+    await expect(adding).rejects.toThrow('denies the id "pot"');
+    expect(seen).toContain(`/.well-known/agent-skills/policy.json Bearer ${SECRET}`);
+    expect(seen.filter((one) => one.endsWith(' -'))).toEqual([]);
+  });
+
   it('and add takes no secret in place of its name, and headers only for a page', async () => {
     const { page, seen } = await secretPage();
     const root = tempFolder(TREE);

@@ -16,9 +16,16 @@ export interface GuardPart {
   /** Holds skills for reasons that are not in their files. `renew` is called before a skill is judged. */
   alsoHolds(holder: Holder): void;
   /** @throws what a holder has against skills of this source. @param id - Undefined: only the source is known. */
-  assertMayCome(source: string, id?: string, isPage?: boolean): Promise<void>;
+  assertMayCome(source: string, id?: string, page?: AskedPage): Promise<void>;
   /** Notes where a content was fetched from. @param digest - Of all its files. */
   came(digest: string, source: string): void;
+}
+
+/** A page that skills come from. `isNamed`: a person has just named the headers, and no file. */
+export interface AskedPage {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly isNamed?: boolean | undefined;
 }
 
 export interface Holder {

@@ -9,7 +9,7 @@ import { type LockScope, lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
-import { parseOrigin, shownOrigin, sourceFields, sourceKey, withHeaders } from './address.ts';
+import { pageIn, parseOrigin, shownOrigin, sourceFields, sourceKey, withHeaders } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
 import { findInstalled, type InstalledSkills, scopeAt } from './find-installed.ts';
@@ -38,8 +38,7 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
   const source = sourceKey(origin);
   assertNotRevoked(source);
-  const isPage = origin.kind === 'well-known';
-  await context.assertMayCome(source, undefined, isPage);
+  await context.assertMayCome(source, undefined, pageIn(origin));
   const opened = await openOrigin(context, origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
@@ -60,7 +59,7 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
     for (const skill of await readOriginSkills(opened, located)) {
       const { location, files, skillFile } = skill;
       await takeBreak(planned.length, located.length, 'Inspecting what came');
-      await context.assertMayCome(source, skill.id, isPage);
+      await context.assertMayCome(source, skill.id, pageIn(origin));
       if (isValid(files, location, options.all)) {
         const links = planLinks(scope, location, options.link ? [] : agents);
         const entry = lockEntryOf(opened, skill, scope, links.agents);

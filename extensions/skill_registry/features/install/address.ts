@@ -66,6 +66,10 @@ export function withHeaders(origin: Origin, headers: SecretHeaders | undefined, 
   return { ...origin, headers, isNamed };
 }
 
+export function pageIn(origin: Origin): WellKnownOrigin | undefined {
+  return origin.kind === 'well-known' ? origin : undefined;
+}
+
 /** For display, without user names and passwords. */
 export function shownOrigin(origin: Origin): string {
   switch (origin.kind) {

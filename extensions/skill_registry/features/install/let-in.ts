@@ -13,7 +13,7 @@ import { type InspectedSkill, inspectFiles } from '../guard/inspect-files.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { textProblems } from '../history/changed-text.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
-import { originOf, sourceKey } from './address.ts';
+import { originOf, pageIn, sourceKey } from './address.ts';
 import { skillBlocked } from './errors.ts';
 import type { planLinks } from './links.ts';
 import type { InstallContext } from './open-origin.ts';
@@ -94,7 +94,7 @@ export function applyOf(
         const origin = lock && originOf(lock.entry, context.root);
         return origin ? [{ origin, source: sourceKey(origin), id: location.skillId, looked }] : [];
       });
-      for (const { origin, source, id } of from) await context.assertMayCome(source, id, origin.kind === 'well-known');
+      for (const { origin, source, id } of from) await context.assertMayCome(source, id, pageIn(origin));
       const { taken, refused } = letIn(writes, actor, allowBlock);
       const isTaken = new Set(taken.map(({ location }) => location.skillId));
       for (const { source, id, looked } of from)

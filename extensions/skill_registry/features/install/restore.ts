@@ -5,7 +5,7 @@ import { slugOf } from '../../core/skill/skill.ts';
 import { lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import { agentFolders, folderOf, type SkillLocation } from '../history/skill-location.ts';
-import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
+import { originOf, pageIn, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, type PlannedSkill, planSkill } from './let-in.ts';
 import { knownAgents, makeLinks, planLinks } from './links.ts';
@@ -43,7 +43,7 @@ export async function planRestore(context: InstallContext, to: string | undefine
   for (const [name, entry] of absent) {
     const origin = originOf(entry, context.root);
     assertNotRevoked(sourceKey(origin));
-    await context.assertMayCome(sourceKey(origin), slugOf(name), origin.kind === 'well-known');
+    await context.assertMayCome(sourceKey(origin), slugOf(name), pageIn(origin));
   }
   const fetched: PlannedSkill[] = [];
   const ids = absent.map(([name]) => slugOf(name));

@@ -11,7 +11,7 @@ import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext, FileConflict } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
 import { lockEntryOf } from './add.ts';
-import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
+import { originOf, pageIn, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill, scopesOf } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
@@ -106,7 +106,7 @@ async function prepareOne(
     const origin = originOf(entry, scope.folder);
     const source = sourceKey(origin);
     assertNotRevoked(source);
-    await context.assertMayCome(source, view.id, origin.kind === 'well-known');
+    await context.assertMayCome(source, view.id, pageIn(origin));
     const opened = await open(origin, name);
     const incoming = await incomingOf(opened, name, entry);
     if (isAsLocked(incoming.files, entry)) {

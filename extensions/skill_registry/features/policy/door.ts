@@ -35,7 +35,7 @@ function open(core: Core): Opened {
     heldBecause: (...given) => policies?.heldBecause(...given),
     hasChanged: () => policies?.hasChanged() ?? false,
     renew: async () => (await load())?.renew(),
-    assertMayCome: async (...given) => (await load(given[2]))?.assertMayCome(...given),
+    assertMayCome: async (...given) => (await load(given[2] !== undefined))?.assertMayCome(...given),
     came: (...given) => void load(true).then((loaded) => loaded?.came(...given)),
   });
   return {

@@ -8,7 +8,7 @@ import type { Core } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { RULED_OUT } from '../../core/skill/held.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
-import type { Holder } from '../guard/door.ts';
+import type { AskedPage, Holder } from '../guard/door.ts';
 import { lockScopes } from '../guard/installed.ts';
 import { headersWithSecrets } from '../install/secret-headers.ts';
 import { pageAddress } from '../pages/door.ts';
@@ -41,6 +41,8 @@ export interface Policies extends Required<Holder>, Required<Pick<Opened, 'befor
 export function createPolicies(core: Core): Policies {
   const { catalog, closing, config, hooks, options, root, trusted } = core;
   const pages = new Map<string, KeptPolicy>();
+  /** Of which skills come. */
+  const asked = new Map<string, AskedPage>();
   const origins = createOrigins();
   let managed = readManaged();
   let locked: Awaited<ReturnType<typeof lockedSources>> = () => [];
@@ -55,8 +57,10 @@ export function createPolicies(core: Core): Policies {
   const headersOf = (url: string): OriginHeaders | undefined => {
     const ofMachine = typeof managed === 'object' && pageAddress(managed.from) === url ? managed.headers : undefined;
     const source = config.sources.find((one) => one.headers && pageAddress(one.wellKnown ?? '') === url);
-    const headers = ofMachine ?? source?.headers;
-    const allows = ofMachine ? 'named' : options.asksForSecrets ? 'decided' : 'all';
+    const origin = asked.get(url);
+    const headers = ofMachine ?? source?.headers ?? origin?.headers;
+    const isOfProgram = source !== undefined && !options.asksForSecrets;
+    const allows = isOfProgram ? 'all' : ofMachine || (!source && origin?.isNamed) ? 'named' : 'decided';
     return headers && headersWithSecrets({ url, headers, getSecret: hooks.getSecret, allows });
   };
   const keptOf = (url: string): KeptPolicy => {
@@ -114,11 +118,12 @@ export function createPolicies(core: Core): Policies {
     hasChanged,
     renew: () => renew(0, WAIT_MS),
     came: origins.note,
-    async assertMayCome(source, id, isPage) {
-      if (isPage) await keptOf(source).renew(FIRST_MS);
+    async assertMayCome(source, id, page) {
+      if (page && !asked.has(page.url)) asked.set(page.url, page);
+      if (page) await keptOf(page.url).renew(FIRST_MS);
       await renew(WAIT_MS, FIRST_MS);
       const from = source.startsWith('/') ? [HERE, source] : [source];
-      const ruling = rulingOn({ id, sources: from }, isPage ? source : undefined);
+      const ruling = rulingOn({ id, sources: from }, page?.url);
       if (!ruling) return;
       const what = id === undefined ? `Nothing is taken from ${source}` : `"${id}" of ${source} is not taken`;
       throw new CodedError(ruling[0], `${what}: ${ruling[1]}.`, { source, ...(id !== undefined && { skill_id: id }) });
