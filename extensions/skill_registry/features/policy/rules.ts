@@ -10,6 +10,7 @@ import {
   type Readers,
   readerOf,
   someText,
+  text,
   type ValuePosition,
   wholly,
 } from '../../core/config/readers.ts';
@@ -63,8 +64,9 @@ export function readWholly<T extends object>(reader: Reader<T>, value: unknown):
 export const NO_POLICY: PolicyConfig = { from: '', max_age_hours: 24 };
 export const namedFields: Readers<PolicyConfig> = { from: someText, max_age_hours: numberFrom(0.01, 8760) };
 const namedPolicy: Reader<PolicyConfig> = objectOf<PolicyConfig>(namedFields, NO_POLICY, ['from']);
+const { schema } = objectOf<PolicyConfig>({ ...namedFields, from: text }, NO_POLICY);
 /** A typing error must not switch a policy off: the address of nothing holds every skill. */
-export const policyKey: Reader<PolicyConfig> = readerOf({ ...namedPolicy.schema, required: [] }, (value, at) => {
+export const policyKey: Reader<PolicyConfig> = readerOf(schema, (value, at) => {
   const isNone = isRecord(value) && (value.from ?? '') === '' && Object.keys(value).every((key) => key in NO_POLICY);
   if (isNone) return NO_POLICY;
   return wholly(namedPolicy)(value, { ...at, effect: 'every skill is held' }) ?? { ...NO_POLICY, from: '(wrong)' };
