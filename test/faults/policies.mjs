@@ -94,4 +94,34 @@ export const policies = [
     drop: 'trusted',
     test: 'counts only in a config that a person has approved',
   },
+  {
+    title: 'A revoked page is asked for its policy',
+    in: 'createPolicies.headersOf',
+    drop: "if (typeof managed !== 'object' || pageAddress(managed.from) !== url) assertNotRevoked(url);",
+    test: 'when somebody has revoked it, whether it is a source or named',
+  },
+  {
+    title: 'A page that another policy denies is asked for its own',
+    in: 'createPolicies.assertMayCome',
+    swap: ['page && !ruling', 'page'],
+    test: 'when another policy denies it',
+  },
+  {
+    title: 'A config that a merge has broken ends its policy',
+    in: 'namedByConfig',
+    swap: ["!('values' in readMapping(text))", "text === ''"],
+    test: 'holds everything while the config that names it is broken',
+  },
+  {
+    title: 'A pack gets round the deny of a package',
+    in: 'packageOf',
+    swap: ['name === undefined', "name !== ''"],
+    test: 'holds what lies in the folder of a denied package, found by a pack',
+  },
+  {
+    title: 'After a change of one skill the others stay as an old policy had them',
+    in: 'Catalog.#run',
+    swap: ['isMore ? this.#scanAll() : scan()', 'scan()'],
+    test: 'holds all that it denies from the next change of one skill on',
+  },
 ];

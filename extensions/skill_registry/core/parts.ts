@@ -306,7 +306,9 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     heldBecause: (skill) => admit({ skill, kind: 'line', audience: 'model' }).heldBecause,
     async beforeScan() {
       ownData.renew();
-      for (const feature of opened) await feature.beforeScan?.();
+      let isMore = false;
+      for (const feature of opened) isMore = (await feature.beforeScan?.()) === true || isMore;
+      return isMore;
     },
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });

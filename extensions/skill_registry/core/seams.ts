@@ -53,7 +53,8 @@ export interface Opened<Part = unknown> {
   /** Lines that a person reads when a conversation begins. */
   readonly news?: () => Promise<readonly string[]>;
   readonly problems?: () => readonly Problem[];
-  readonly beforeScan?: () => Promise<void>;
+  /** @returns true where others than the skills that have changed may be held now. */
+  readonly beforeScan?: () => Promise<unknown>;
   /** Called when every feature is open. */
   readonly recover?: () => Promise<void>;
   /** Called when watching begins, and after each change of the catalog. */

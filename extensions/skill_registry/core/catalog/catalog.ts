@@ -21,7 +21,8 @@ export interface CatalogOptions extends RestrictionOptions {
   /** As of the guard. Default: nothing is judged elsewhere. */
   readonly heldMeanwhile?: (skills: Iterable<Skill>) => ReadonlyMap<string, string>;
   readonly callHook: CallHook;
-  readonly beforeScan?: () => Promise<void>;
+  /** @returns whether others than the skills that have changed may be held now. */
+  readonly beforeScan?: () => Promise<boolean>;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
@@ -151,9 +152,9 @@ export class Catalog {
   }
 
   #run(scan: () => Promise<Snapshot>): Promise<Snapshot> {
-    const { beforeScan = async () => undefined } = this.#options;
+    const { beforeScan = async () => false } = this.#options;
     this.#running = beforeScan()
-      .then(scan)
+      .then((isMore) => (isMore ? this.#scanAll() : scan()))
       .finally(() => {
         this.#running = undefined;
       });

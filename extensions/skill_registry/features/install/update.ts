@@ -15,7 +15,7 @@ import { originOf, pageIn, pinnedOrigin, shownOrigin, sourceKey } from './addres
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill, scopesOf } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
-import { assertApproved, isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
+import { assertApproved, isAsLocked, lineOf, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstallContext, type OpenOnce, withOrigins } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
 import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
@@ -110,7 +110,9 @@ async function prepareOne(
     const opened = await open(origin, name);
     const incoming = await incomingOf(opened, name, entry);
     if (isAsLocked(incoming.files, entry)) {
-      if (!view.drifted) context.came((await inspectIncoming(here)).digest, source);
+      // Entries of others have a digest that two folders can share.
+      if (lockedFiles(here).digest === lockedFiles(incoming.files).digest)
+        context.came((await inspectIncoming(here)).digest, source);
       return { view: { ...view, state: 'current' } };
     }
     if (found.refusal) throw found.refusal;

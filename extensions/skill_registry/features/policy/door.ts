@@ -1,10 +1,13 @@
+import { readMapping } from '../../../../kernel/host.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
+import { readNamedFile } from '../../../../lib/files/index.ts';
 import { abortAfter, aborted } from '../../../../lib/waiting/index.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { guard } from '../guard/door.ts';
 import { readManaged } from './managed-file.ts';
 import type { Policies } from './policies.ts';
-import { NO_POLICY, policyKey } from './rules.ts';
+import { NO_POLICY, type PolicyConfig, policyKey } from './rules.ts';
 
 /** Which skills may be given, as pages say. Needs the guard, install and pages. */
 export const policy: Feature = {
@@ -18,16 +21,17 @@ export const policy: Feature = {
 const ASK_EVERY_MS = 60_000;
 
 function open(core: Core): Opened {
+  const ofFile = namedByConfig(core);
   let policies: Policies | undefined;
   const isNeeded = (): boolean =>
-    core.config.policy.from !== '' ||
+    ofFile.from !== '' ||
     readManaged() !== undefined ||
     (!core.closing.signal.aborted && core.catalog.sources().some(({ kind }) => kind === 'well-known'));
   /** Most roots have none, and need no more code. */
   const load = async (anyway = false): Promise<Policies | undefined> => {
     if (!policies && (anyway || isNeeded())) {
       const { createPolicies } = await import('./policies.ts');
-      policies ??= createPolicies(core);
+      policies ??= createPolicies(core, ofFile);
     }
     return policies;
   };
@@ -50,3 +54,13 @@ function open(core: Core): Opened {
     },
   };
 }
+
+/** A config that a merge has broken goes on with defaults, which must not end the policy that it names. */
+function namedByConfig({ config: { policy: known }, configFile, trusted }: Core): PolicyConfig {
+  if (known.from !== '' || !trusted) return known;
+  const text = withFallback(() => readNamedFile(configFile, MAX_CONFIG, { own: true }).toString('utf8'), '');
+  const isBroken = /^[^#\n]*\bpolicy["']?\s*:/m.test(text) && !('values' in readMapping(text));
+  return isBroken ? { ...known, from: `${configFile}, which is broken,` } : known;
+}
+
+const MAX_CONFIG = 1_048_576;

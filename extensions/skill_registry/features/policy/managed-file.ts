@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
 import { readMapping } from '../../../../kernel/host.ts';
@@ -20,6 +20,8 @@ interface ManagedPolicy extends PolicyConfig {
 /** @returns undefined where this machine has none; a text: why it cannot be used, and then nothing may be given. */
 export function readManaged(file: string = MANAGED_FILE, owner = 0): ManagedPolicy | string | undefined {
   try {
+    // No user of Windows is the one that owns the files of the system.
+    if (process.platform === 'win32') return undefined;
     const folder = statsOf(dirname(file));
     if (!folder) return undefined;
     const wrong = whyUnsafe(folder, folder.isDirectory(), owner);
@@ -28,7 +30,7 @@ export function readManaged(file: string = MANAGED_FILE, owner = 0): ManagedPoli
     if (!stats) return undefined;
     const why = whyUnsafe(stats, stats.isFile(), owner);
     if (why !== undefined) return `${file} ${why}`;
-    const read = readMapping(readContained(dirname(file), basename(file), MAX_MANAGED).toString('utf8'));
+    const read = readMapping(readContained(realpathSync(dirname(file)), basename(file), MAX_MANAGED).toString('utf8'));
     if (!('values' in read)) return `${file}, line ${read.line}: ${read.reason}`;
     const policy = readWholly(managedPolicy, read.values);
     return typeof policy === 'string' ? `${file}, ${policy}` : policy;

@@ -10,6 +10,7 @@ import { RULED_OUT } from '../../core/skill/held.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 import type { AskedPage, Holder } from '../guard/door.ts';
 import { lockScopes } from '../guard/installed.ts';
+import { assertNotRevoked } from '../guard/sources.ts';
 import { headersWithSecrets } from '../install/secret-headers.ts';
 import { pageAddress } from '../pages/door.ts';
 import { KeptPolicy } from './kept-policy.ts';
@@ -37,9 +38,9 @@ export interface Policies extends Required<Holder>, Required<Pick<Opened, 'befor
   problems(): readonly Problem[];
 }
 
-/** Every policy narrows: what one of them does not let in is held. */
-export function createPolicies(core: Core): Policies {
-  const { catalog, closing, config, hooks, options, root, trusted } = core;
+/** Every policy narrows: what one of them does not let in is held. @param ofFile - That the config names. */
+export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
+  const { catalog, closing, config, hooks, options, root } = core;
   const pages = new Map<string, KeptPolicy>();
   /** Of which skills come. */
   const asked = new Map<string, AskedPage>();
@@ -56,6 +57,8 @@ export function createPolicies(core: Core): Policies {
   };
   const headersOf = (url: string): OriginHeaders | undefined => {
     const ofMachine = typeof managed === 'object' && pageAddress(managed.from) === url ? managed.headers : undefined;
+    // What somebody has revoked is asked for nothing; the machine decides for itself.
+    if (typeof managed !== 'object' || pageAddress(managed.from) !== url) assertNotRevoked(url);
     const source = config.sources.find((one) => one.headers && pageAddress(one.wellKnown ?? '') === url);
     const origin = asked.get(url);
     const headers = ofMachine ?? source?.headers ?? origin?.headers;
@@ -73,16 +76,16 @@ export function createPolicies(core: Core): Policies {
     return { kept: url === undefined ? undefined : keptOf(url), name: from, hours };
   };
   const named = (): readonly Governing[] => {
-    const { from } = config.policy;
+    const { from } = ofFile;
     const ofSource = config.sources.find(({ id }) => id === from)?.wellKnown;
-    const ofConfig = from === '' ? [] : [ofName(config.policy, ofSource)];
+    const ofConfig = from === '' ? [] : [ofName(ofFile, ofSource)];
     // An id is a word of the config, so the machine names an address.
     return typeof managed === 'object' ? [ofName(managed, undefined), ...ofConfig] : ofConfig;
   };
   const own = (url: string): Governing => ({ kept: keptOf(url), name: url, hours: undefined });
-  /** Pages whose policy nobody has named. In a root that nobody has approved none is contacted. */
+  /** Pages whose policy nobody has named, but those that may not be contacted. */
   const ofPages = (): readonly Governing[] =>
-    sources().flatMap(({ kind, location }) => (trusted && kind === PAGE ? own(location) : []));
+    sources().flatMap(({ kind, location, broughtIn }) => (kind === PAGE && broughtIn ? own(location) : []));
   const all = (): readonly Governing[] => [...named(), ...ofPages()];
   const stateNow = (): string =>
     JSON.stringify([managed ?? null, all().map(({ kept, hours }) => [kept?.policy?.version, kept?.missing(hours)])]);
@@ -105,11 +108,14 @@ export function createPolicies(core: Core): Policies {
   };
   const heldBecause = (skill: Skill, digest: string | undefined): string | undefined => {
     const source = sources().find(({ id }) => id === skill.source);
-    const { kind, location, key } = source ?? {};
+    const { kind, location, key, broughtIn } = source ?? {};
     const isFetched = kind === PAGE || source?.remote !== undefined;
-    const page = kind === PAGE && trusted ? location : undefined;
+    const page = kind === PAGE && broughtIn ? location : undefined;
     const from = isFetched ? [key ?? location ?? ''] : [HERE, ...origins.of(digest)];
-    const ruling = rulingOn({ id: skill.id, sources: from, claimed: [key ?? [], locked(skill)].flat() }, page);
+    const ruling = rulingOn(
+      { id: skill.id, sources: from, claimed: [key ?? [], locked(skill), packageOf(skill)].flat() },
+      page,
+    );
     return ruling && `${RULED_OUT}${ruling[1]} (${ruling[0]})`;
   };
   const hasChanged = (): boolean => scanned !== stateNow();
@@ -120,21 +126,27 @@ export function createPolicies(core: Core): Policies {
     came: origins.note,
     async assertMayCome(source, id, page) {
       if (page && !asked.has(page.url)) asked.set(page.url, page);
-      if (page) await keptOf(page.url).renew(FIRST_MS);
       await renew(WAIT_MS, FIRST_MS);
-      const from = source.startsWith('/') ? [HERE, source] : [source];
-      const ruling = rulingOn({ id, sources: from }, page?.url);
+      const facts = { id, sources: source.startsWith('/') ? [HERE, source] : [source] };
+      let ruling = rulingOn(facts, undefined);
+      // A page that others rule out is not contacted.
+      if (page && !ruling) {
+        await keptOf(page.url).renew(FIRST_MS);
+        ruling = rulingOn(facts, page.url);
+      }
       if (!ruling) return;
       const what = id === undefined ? `Nothing is taken from ${source}` : `"${id}" of ${source} is not taken`;
       throw new CodedError(ruling[0], `${what}: ${ruling[1]}.`, { source, ...(id !== undefined && { skill_id: id }) });
     },
-    async beforeScan(): Promise<void> {
+    async beforeScan() {
       isScanning = true;
       await renew(WAIT_MS, FIRST_MS).finally(() => {
         isScanning = false;
       });
       if (all().some(({ kept }) => kept?.policy?.asksSources)) locked = await lockedSources(root);
+      const isOther = hasChanged();
       scanned = stateNow();
+      return isOther;
     },
     problems: (): readonly Problem[] => [
       ...(typeof managed === 'string' ? [unusable(managed)] : []),
@@ -157,6 +169,12 @@ function rulingOf({ kept, name, hours }: Governing, facts: SkillFacts): Ruling |
   if (missing !== undefined) return ['POLICY_MISSING', `the policy of ${name} does not count: ${missing}`];
   const why = (kept?.policy as Policy | undefined)?.refuses(facts);
   return why === undefined ? undefined : ['POLICY_DENIED', `the policy of ${name} ${why}`];
+}
+
+/** A file in node_modules claims to be of that package, whatever has led there. */
+function packageOf({ dir, file }: Skill): readonly string[] {
+  const name = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(dir ?? file)?.[1];
+  return name === undefined ? [] : [`npm:${name.replace('\\', '/')}`];
 }
 
 /** What locks say of a skill: anybody may have written that of the root. */
