@@ -91,7 +91,7 @@ export const policies = [
   {
     title: 'Whoever names a page in a root of a stranger has it asked',
     in: 'createPolicies.ofPages',
-    drop: 'trusted',
+    swap: ['kind === PAGE && broughtIn', 'kind === PAGE'],
     test: 'counts only in a config that a person has approved',
   },
   {
