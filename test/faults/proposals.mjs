@@ -1,6 +1,18 @@
 /** Who decides on what, what authors are shown, and what they may propose. */
 export const proposals = [
   {
+    title: 'An export takes the repository that a pull request brings among the skills',
+    in: 'commitOn',
+    swap: ['topOf(futureRealPath(root))', "topOf(futureRealPath(root)) && dirname(join(folder, '.'))"],
+    test: 'uses no repository that a pull request brings among the skills',
+  },
+  {
+    title: 'An export fetches what is missing',
+    in: 'runGit',
+    swap: ['...own, ...OFFLINE', '...(top ? own : OFFLINE)'],
+    test: 'fetches nothing, so that a config which came with the folder starts no program',
+  },
+  {
     title: 'Five characters of an id name a proposal',
     in: 'FEWEST_CHARACTERS',
     swap: ['6', '5'],

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -94,7 +94,9 @@ describe('a git repository with pull requests', () => {
   });
 
   it.each([
-    ['--branch=--help', /begins with "-"|is no name of a branch/],
+    ['--branch=--help', /is no name of a branch/],
+    ['--branch=HEAD', /is no name of a branch/],
+    ['--branch=@{-1}', /is no name of a branch/],
     ['--branch=../../x', /is no name of a branch/],
     ['--branch=a b', /is no name of a branch/],
     ['--branch=x.lock', /is no name of a branch/],
@@ -106,6 +108,78 @@ describe('a git repository with pull requests', () => {
     expect(stderr).toMatch(reason);
     expect(status).toBe(2);
     expect(git(mine, 'for-each-ref')).toBe(refs);
+  });
+
+  /** Git fetches the commit of HEAD, which is missing, and the config says by which program. */
+  const hostile = (ran: string): string => `[core]
+	repositoryformatversion = 1
+	bare = false
+	worktree = ..
+	fsmonitor = "touch ${ran};"
+	sshCommand = "touch ${ran};"
+[extensions]
+	partialClone = evil
+[remote "evil"]
+	url = ssh://git@host.invalid/x
+	promisor = true
+`;
+  const MISSING = `${'1'.repeat(40)}\n`;
+
+  it('uses no repository that a pull request brings among the skills', async () => {
+    const { origin, git, mine, exported } = await team();
+    const ran = join(tempFolder(), 'RAN');
+    const tree = { HEAD: MISSING, config: hostile(ran), 'objects/keep': '', 'refs/heads/keep': '' };
+    origin.commit(Object.fromEntries(Object.entries(tree).map(([path, text]) => [`skills/${path}`, text])));
+    git(mine, 'pull', '--quiet', '--ff-only', 'origin', 'main');
+    const { status, stderr } = await exported('--branch=longer');
+    expect(existsSync(ran)).toBe(false);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('longer has one commit') });
+    expect(git(mine, 'rev-parse', 'longer^')).toBe(git(mine, 'rev-parse', 'HEAD'));
+  });
+
+  it('fetches nothing, so that a config which came with the folder starts no program', async () => {
+    const { mine, exported } = await team();
+    const ran = join(tempFolder(), 'RAN');
+    appendFileSync(join(mine, '.git/config'), hostile(ran));
+    writeFileSync(join(mine, '.git/HEAD'), MISSING);
+    const { status, stderr } = await exported('--branch');
+    expect(existsSync(ran)).toBe(false);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('No branch was made') });
+  });
+
+  it('exports from a clone that has not each file, and from another working tree', async () => {
+    const { origin, git, mine } = await team();
+    origin.git('config', 'uploadpack.allowFilter', 'true');
+    origin.commit({ old: 'old' });
+    const filtered = join(tempFolder(), 'filtered');
+    const clone = ['clone', '--quiet', '--filter=blob:none', '--no-checkout', origin.url, filtered];
+    execFileSync('git', clone);
+    git(filtered, 'checkout', '--quiet', 'HEAD', '--', 'skills', 'data');
+    const linked = join(tempFolder(), 'linked');
+    git(mine, 'worktree', 'add', '--quiet', '-b', 'linked', linked);
+    for (const root of [filtered, linked]) {
+      const registry = await openRoot(root);
+      const input = { skillId: 'tea', content: LONGER, justification: 'Weak.', author: 'agent:brewer' };
+      const { proposalId: id } = await registry.proposals.propose(input);
+      const run = await runCommand(['proposals', 'export', id, '--branch=longer', '--root', root]);
+      expect(run.stderr).toContain('longer has one commit');
+      expect(git(root, 'diff-tree', '-r', '--name-only', 'longer^', 'longer')).toBe('skills/tea/SKILL.md');
+    }
+    expect(git(filtered, 'rev-list', '--objects', '--missing=print', 'HEAD')).toMatch(/^\?/m);
+  });
+
+  it('refuses what would take the place of a submodule, and a root outside of a repository', async () => {
+    const { mine, git, registry } = await team();
+    git(mine, 'update-index', '--add', '--cacheinfo', `160000,${git(mine, 'rev-parse', 'HEAD')},skills/milk`);
+    git(mine, 'commit', '--quiet', '--message', 'A submodule.');
+    const content = skillMd({ name: 'milk', description: 'Warms milk.' }, 'Warm it.');
+    const input = { skillId: 'milk', kind: 'create', content, justification: 'New.', author: 'agent:brewer' } as const;
+    const { proposalId } = await registry.proposals.propose(input);
+    const args = ['proposals', 'export', proposalId, '--branch=milk', '--root', mine];
+    expect((await runCommand(args)).stderr).toContain('takes the place of a file or a submodule');
+    expect(git(mine, 'branch', '--list', 'milk')).toBe('');
+    renameSync(join(mine, '.git'), join(tempFolder(), 'away'));
+    expect((await runCommand(args)).stderr).toContain('does not lie in a git repository');
   });
 
   it('refuses what is not committed, what no longer applies, and a root that nobody has approved', async () => {

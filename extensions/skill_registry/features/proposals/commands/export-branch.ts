@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
 import { futureRealPath, isPlainPath } from '../../../../../lib/files/index.ts';
@@ -9,7 +9,10 @@ import { oneLine, printable } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import type { ProposedFile } from '../propose/types.ts';
 
-/** Files, HEAD and the index of the person stay as they are. No hook, filter or signing program runs. */
+/**
+ * Files, HEAD and the index of the person stay as they are. Git runs no hook, filter or signing program and fetches
+ * nothing, whatever the files of the repository are.
+ */
 export async function exportBranch(
   idOrPart: string,
   options: Options & { readonly branch: string | true },
@@ -28,7 +31,7 @@ export async function exportBranch(
   // An agent wrote the reason: no line of it can be a trailer.
   const quoted = printable(justification).replace(/^/gm, '> ');
   const message = `Change ${oneLine(skillId, 60)} as proposed\n\nProposal ${id} of ${oneLine(author, 100)}:\n\n${quoted}\n`;
-  const made = await commitOn(branch, file, message);
+  const made = await commitOn(root, branch, file, message);
   terminal.print({ proposal_id: id, skill_id: skillId, branch, ...made });
   const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
   if (blocks.length > 0)
@@ -41,20 +44,19 @@ export async function exportBranch(
 // --- internal ---
 
 /** @returns the commit, and the path of the file in the repository. */
-async function commitOn(branch: string, { folder, path, before, after, base }: ProposedFile, message: string) {
+async function commitOn(root: string, branch: string, { folder, path, before, after }: ProposedFile, message: string) {
+  const top = topOf(futureRealPath(root));
+  if (top === undefined) throw invalidArgument(`${root} does not lie in a git repository.`);
   const temporary = mkdtempSync(join(tmpdir(), 'skill-registry-export-'));
-  const git = (args: readonly string[], input: string | Uint8Array = '') => runGit(base, temporary, args, input);
+  const git = (args: readonly string[], input: string | Uint8Array = '') => runGit(top, temporary, args, input);
   try {
-    const top = (await git(['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
-    const below = relative(futureRealPath(top), join(futureRealPath(folder), path))
+    const below = relative(top, join(futureRealPath(folder), path))
       .split(sep)
       .join('/');
     if (!isPlainPath(below)) throw invalidArgument(`${join(folder, path)} does not lie in the repository ${top}.`);
-    const ref = `refs/heads/${branch}`;
-    await git(['check-ref-format', ref]).catch(() => {
-      throw invalidArgument(`${JSON.stringify(branch)} is no name of a branch.`);
-    });
-    if (branch.startsWith('-')) throw invalidArgument(`${JSON.stringify(branch)} begins with "-".`);
+    // It prints another name for one such as `@{-1}`, and refuses `HEAD`.
+    const named = await git(['check-ref-format', '--branch', branch]).catch(() => '');
+    if (named !== `${branch}\n`) throw invalidArgument(`${JSON.stringify(branch)} is no name of a branch.`);
     const parent = (await git(['rev-parse', '--verify', 'HEAD^{commit}'])).trim();
     const [line = ''] = (await git(['ls-tree', '-z', '--full-tree', parent, '--', below])).split('\0');
     const [mode = '', , object = ''] = line.split(/[ \t]/);
@@ -69,29 +71,49 @@ async function commitOn(branch: string, { folder, path, before, after, base }: P
     const blob = after && (await git([...hash, '-w'], after)).trim();
     const entry = blob ? `${mode || '100644'} ${blob}\t${below}\0` : `0 ${'0'.repeat(parent.length)}\t${below}\0`;
     await git(['update-index', '-z', '--index-info'], entry);
-    const tree = (await git(['write-tree'])).trim();
+    // A clone of `--filter` has not each file of HEAD.
+    const tree = (await git(['write-tree', '--missing-ok'])).trim();
+    const changes = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--ignore-submodules=none'];
+    if ((await git([...changes, parent, tree])) !== `${below}\0`)
+      throw invalidArgument(`${below} takes the place of a file or a submodule in the repository.`);
     const commit = (await git(['commit-tree', tree, '-p', parent, '-F', '-'], message)).trim();
     // Only if there is none of that name.
-    await git(['update-ref', '--no-deref', ref, commit, '0'.repeat(parent.length)]);
+    await git(['update-ref', '--no-deref', `refs/heads/${branch}`, commit, '0'.repeat(parent.length)]);
     return { commit, path: below };
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
-const SETTINGS: readonly string[] = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'gc.auto=0'];
+/** No commit can bring a `.git`, but it can bring the files of a bare repository, which git takes where it starts. */
+function topOf(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git'))) return folder;
+  return dirname(folder) === folder ? undefined : topOf(dirname(folder));
+}
+
+const SETTINGS: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'gc.auto=0',
+  'safe.bareRepository=explicit',
+];
+/** What is missing in a clone of `--filter` would be fetched, by programs that its config names. */
+const OFFLINE = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
+const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-function runGit(cwd: string, temporary: string, args: readonly string[], input: string | Uint8Array): Promise<string> {
+/** Git itself looks for `.git` in `top`, and not above: so it asks whose it is. */
+function runGit(top: string, temporary: string, args: readonly string[], input: string | Uint8Array): Promise<string> {
   // biome-ignore lint/style/noProcessEnv: git finds the person's name by it
   const kept = Object.entries(process.env).filter(([name]) => !/^GIT_(?!AUTHOR|COMMITTER|CONFIG)/.test(name));
-  const env = { ...Object.fromEntries(kept), GIT_INDEX_FILE: join(temporary, 'index'), LC_ALL: 'C' };
+  const own = { GIT_INDEX_FILE: join(temporary, 'index'), GIT_CEILING_DIRECTORIES: dirname(top), LC_ALL: 'C' };
+  const env = { ...Object.fromEntries(kept), ...own, ...OFFLINE };
   const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
   return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
       ['--literal-pathspecs', ...settings, ...args],
-      { cwd, env, maxBuffer: MAX_OUTPUT },
+      { cwd: top, env, maxBuffer: MAX_OUTPUT, timeout: LIMIT_MS },
       (error, stdout, stderr) => {
         const why = stderr.trim().split('\n')[0] || error?.message || 'git failed';
         if (error) reject(invalidArgument(`git ${args[0]}: ${oneLine(why, 300)}. No branch was made.`));

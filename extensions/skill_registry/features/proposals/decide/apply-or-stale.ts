@@ -108,7 +108,7 @@ export function fileAfter(context: ChangeContext, row: ProposalRow): ProposedFil
   if (row.kind === 'delete')
     throw invalidArgument('It deletes a whole skill: approve it, or remove the folder with git.');
   const { location, current: before, after } = plan;
-  return { folder: folderOf(location), base: location.base, path: checkedPath(row.path, location), before, after };
+  return { folder: folderOf(location), path: checkedPath(row.path, location), before, after };
 }
 
 /** By its folder: another skill may have the id now, and two sources may have the same folder. */

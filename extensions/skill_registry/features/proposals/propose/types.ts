@@ -110,9 +110,8 @@ export interface ProposedText {
 }
 
 export interface ProposedFile {
-  /** Of the skill, absolute; `base`: of its source, which exists. */
+  /** Of the skill, absolute. */
   readonly folder: string;
-  readonly base: string;
   /** Relative to the folder. */
   readonly path: string;
   /** null: the file is not there. */
