@@ -31,9 +31,39 @@ export const policies = [
     test: 'stays as it was read when it is older',
   },
   {
+    title: 'The slower of two processes brings an older policy back',
+    in: 'KeptPolicy.#ask',
+    drop: 'this.#takeKept();',
+    test: 'stays the newer one when an older policy comes late',
+  },
+  {
+    title: 'An answer that a page has no policy replaces the one that another process has read',
+    in: 'KeptPolicy.#takeKept',
+    swap: ['[rankOf(this.#kept, this.#policy), rankOf(kept, policy)]', '[0, 0]'],
+    test: 'stays the newer one when that there is none comes late',
+  },
+  {
+    title: 'A wrong policy holds nothing once its page is away or had none before',
+    in: 'KeptPolicy.#wrong',
+    never: '!this.#policy',
+    test: 'holds while it is wrong, until a right one comes',
+  },
+  {
+    title: 'A deleted file makes a wrong policy right',
+    in: 'KeptPolicy.#failed',
+    swap: ['rankOf(this.#kept, this.#policy) < WRONG', 'rankOf(this.#kept, this.#policy) <= WRONG'],
+    test: 'holds while it is wrong, until a right one comes',
+  },
+  {
+    title: 'A denied source that is written so that nothing matches it is let in',
+    in: 'isSource',
+    swap: ['placeOf(address) !== address', 'true'],
+    test: 'is wrong with an entry of',
+  },
+  {
     title: 'A policy that somebody else could have written is believed',
-    in: 'KeptPolicy.#read',
-    never: "withFallback(() => whyNotTrusted(this.#file), 'unknown') !== undefined",
+    in: 'KeptPolicy.#takeKept',
+    never: "withFallback(() => whyNotTrusted(join(folder, this.#name)), 'unknown') !== undefined",
     test: 'is not taken from a state file that others can write',
   },
   {

@@ -45,6 +45,12 @@ describe('a named policy', () => {
     ['no version', { denied: { ids: [] } }, /version: expected/],
     ['a key that nobody knows', { version: 1, denied: { digests: [] } }, /denied.digests: there is no such key/],
     ['a name that is none', { version: 1, denied: { ids: [7] } }, /denied.ids.0: expected/],
+    [
+      'a key without end',
+      { version: 1, ['\u001b[2J'.repeat(400_000)]: 1 },
+      /^[ -~⟦⟧…]{1,800}: there is no such key[^\n]{1,300}$/,
+    ],
+    ['an id with its source', { version: 1, denied: { ids: ['skills:rum'] } }, /denied.ids.0: expected the id/],
     ['5 MiB', JSON.stringify({ version: 1, required: ['x'.repeat(5 * 1024 * 1024)] }), /more than 4194304 bytes/],
   ])('holds everything on a fresh machine where the page gives %s', async (_, policy, reason) => {
     const page = await policyPage(policy);
@@ -198,6 +204,13 @@ it('is on the review page, which offers no approval, and says what is required a
   expect((await review.get('/')).text).not.toContain('Held skills');
   const problems = (await review.get('/problems')).text;
   expect(problems).toContain('requires 2 skills that agents do not have here: tea, milk');
+});
+
+it('requires ids as they are written here', async () => {
+  const page = await policyPage({ version: 1, required: ['Tea_Time', 'milk'] });
+  const { registry } = await openRegistry(skill('Tea_Time'), named(page.url));
+  expect(registry.snapshot().skills.map(({ id }) => id)).toEqual(['Tea_Time']);
+  expect(registry.problems().find(({ code }) => code === 'POLICY_REQUIRED')?.details).toEqual({ skills: ['milk'] });
 });
 
 it('is said by doctor, with what is required and missing; nothing is installed', async () => {

@@ -15,8 +15,10 @@ interface Kept {
   /** When the page last confirmed it, in milliseconds since the epoch. */
   readonly at: number;
   readonly etag?: string | undefined;
-  /** As received; null: the page has none. */
+  /** As received; null: the page has none that is right. */
   readonly text: string | null;
+  /** Why what the page gave is no policy, where no right one was read before. Stays until a right one comes. */
+  readonly wrong?: string | undefined;
 }
 
 const MAX_POLICY = 4 * 1024 * 1024;
@@ -29,11 +31,10 @@ export class KeptPolicy {
   readonly #headers: () => OriginHeaders | undefined;
   readonly #changed: () => void;
   readonly #ended: AbortSignal;
-  readonly #file: string;
+  readonly #name: string;
   #kept: Kept | undefined;
   #policy: Policy | undefined;
   #fault: string | undefined;
-  #isWrong = false;
   #asking: Promise<void> | undefined;
   #askedAt = 0;
 
@@ -43,24 +44,27 @@ export class KeptPolicy {
     this.#headers = headers;
     this.#ended = ended;
     this.#changed = changed;
-    const name = createHash('sha256').update(url).digest('hex').slice(0, 32);
-    this.#file = join(policyFolder(), `${name}.json`);
-    this.#take(this.#read());
+    this.#name = `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`;
+    this.#takeKept();
   }
 
   get policy(): Policy | undefined {
     return this.#policy;
   }
 
-  /** Why the last answer was not taken; not for a page that never had one. */
+  /** Why the last answer was not taken, and the policy still counts. */
   get fault(): string | undefined {
-    return this.#policy || this.#isWrong ? this.#fault : undefined;
+    return this.#policy && this.#fault;
   }
 
   /** Why what it governs is held although no rule says so. @param hours - Undefined: nobody has named it. */
   missing(hours?: number): string | undefined {
-    if (hours === undefined) return this.#kept ? undefined : this.#unknown();
-    if (!this.#policy || !this.#kept) return `it was never read here (${this.#fault ?? 'no answer yet'})`;
+    const why = this.#fault ?? this.#kept?.wrong;
+    if (hours === undefined) {
+      // A page that cannot be asked shows what its copy has, as it did before.
+      return this.#kept || why !== undefined ? this.#kept?.wrong : 'its page has not answered yet whether it has one';
+    }
+    if (!this.#policy || !this.#kept) return `it was never read here (${why ?? 'no answer yet'})`;
     const { at } = this.#kept;
     if (Math.abs(Date.now() - at) <= hours * 3_600_000) return undefined;
     const since = `${new Date(at).toISOString()}, more than ${hours} hours ago`;
@@ -81,80 +85,73 @@ export class KeptPolicy {
     if (this.#asking !== undefined) await settledWithin(this.#asking, waitMs);
   }
 
-  #unknown(): string | undefined {
-    if (this.#isWrong) return this.#fault;
-    // A page that cannot be asked shows what its copy has, as it did before.
-    return this.#fault === undefined ? 'its page has not answered yet whether it has one' : undefined;
-  }
-
   async #ask(): Promise<void> {
-    const before = [this.#kept?.text, this.#fault];
-    // Another process may have asked since.
-    const other = this.#read();
-    if (other && other.at > (this.#kept?.at ?? 0)) this.#take(other);
-    try {
-      const signal = abortAfter(LIMIT_MS, this.#ended);
-      const etag = this.#kept?.etag;
-      const found = await downloadIfChanged(`${this.#url}/${POLICY_PATH}`, MAX_POLICY, {
-        signal,
-        etag,
-        headers: this.#headers(),
-      });
-      const text = found ? found.bytes.toString('utf8') : (this.#kept?.text ?? null);
-      this.#answered(text, found ? found.etag : etag);
-    } catch (error) {
-      const isNone = isCodedError(error) && [403, 404, 410].includes(Number(error.details.status));
-      if (isNone && !this.#kept?.text) this.#keep({ url: this.#url, at: Date.now(), text: null });
-      this.#isWrong = isCodedError(error, 'ORIGIN_REFUSED');
-      this.#fault = isNone ? `${this.#url} has no ${POLICY_PATH}` : describeError(error);
-    }
-    if (!this.#ended.aborted && (before[0] !== this.#kept?.text || before[1] !== this.#fault)) this.#changed();
+    const [asked, policy] = [this.#kept, this.#policy];
+    const state = () => [this.#kept?.text, this.#kept?.wrong, this.#fault];
+    const before = state();
+    const answer = await this.#download(asked?.etag).catch((error: unknown) => ({ error }));
+    // Another process may have read a newer one meanwhile.
+    this.#takeKept();
+    if (answer && 'error' in answer) this.#failed(answer.error);
+    else if (answer) this.#answered(answer.bytes.toString('utf8'), answer.etag);
+    else this.#answered(asked?.text ?? '', asked?.etag, policy);
+    if (!this.#ended.aborted && state().some((one, at) => one !== before[at])) this.#changed();
   }
 
-  #answered(text: string | null, etag: string | undefined): void {
-    const read = text === null ? undefined : readPolicy(text);
-    this.#isWrong = typeof read === 'string';
+  async #download(etag: string | undefined) {
+    const options = { signal: abortAfter(LIMIT_MS, this.#ended), etag, headers: this.#headers() };
+    return downloadIfChanged(`${this.#url}/${POLICY_PATH}`, MAX_POLICY, options);
+  }
+
+  #failed(error: unknown): void {
+    const isNone = isCodedError(error) && [403, 404, 410].includes(Number(error.details.status));
+    if (isCodedError(error, 'ORIGIN_REFUSED')) this.#wrong(describeError(error));
+    else this.#fault = isNone ? `${this.#url} has no ${POLICY_PATH}` : describeError(error);
+    if (isNone && rankOf(this.#kept, this.#policy) < WRONG) this.#keep({ url: this.#url, at: Date.now(), text: null });
+  }
+
+  #answered(text: string, etag: string | undefined, read: Policy | string = readPolicy(text)): void {
     const now = this.#policy?.version ?? 0;
-    if (typeof read === 'string') this.#fault = `${POLICY_PATH} is wrong (${read})`;
-    else if (read && text !== this.#kept?.text && read.version <= now)
+    if (typeof read === 'string') this.#wrong(`${POLICY_PATH} is wrong (${read})`);
+    else if (text !== this.#kept?.text && read.version <= now)
       this.#fault = `it has the version ${read.version}, and ${now} was read before; give a changed policy a higher one`;
     else {
       this.#fault = undefined;
-      this.#keep({ url: this.#url, at: Date.now(), etag, text });
+      this.#keep({ url: this.#url, at: Date.now(), etag, text }, read);
     }
   }
 
-  #keep(kept: Kept): void {
-    this.#take(kept);
+  #wrong(why: string): void {
+    this.#fault = why;
+    if (!this.#policy) this.#keep({ url: this.#url, at: Date.now(), text: null, wrong: why });
+  }
+
+  #keep(kept: Kept, policy?: Policy): void {
+    this.#kept = kept;
+    this.#policy = policy;
     // Without it the next process asks again; what was read counts in this one.
     withFallback(() => {
       makePrivateFolder(policyFolder());
-      writeContained(
-        futureRealPath(policyFolder()),
-        this.#file.slice(policyFolder().length + 1),
-        JSON.stringify(kept),
-        {
-          own: true,
-        },
-      );
+      writeContained(futureRealPath(policyFolder()), this.#name, JSON.stringify(kept), { own: true });
     });
   }
 
-  #take(kept: Kept | undefined): void {
-    const read = typeof kept?.text === 'string' ? readPolicy(kept.text) : undefined;
-    if (!kept || typeof read === 'string') return;
+  /** Takes what a process has kept, unless what counts here is newer, or others could have written it. */
+  #takeKept(): void {
+    const folder = policyFolder();
+    if (withFallback(() => whyNotTrusted(join(folder, this.#name)), 'unknown') !== undefined) return;
+    const read = () => readContained(futureRealPath(folder), this.#name, 2 * MAX_POLICY, { own: true });
+    let kept = withFallback(() => JSON.parse(read().toString('utf8')) as Kept);
+    if (kept?.url !== this.#url || typeof kept.at !== 'number') return;
+    const said = kept.text === this.#kept?.text ? this.#policy : readPolicy(kept.text ?? '');
+    const policy = typeof said === 'string' ? undefined : said;
+    if (typeof said === 'string' && kept.text !== null) kept = { ...kept, etag: undefined, text: null, wrong: said };
+    const [here, there] = [rankOf(this.#kept, this.#policy), rankOf(kept, policy)];
+    // Two wrote at the same moment, and the older one was the last.
+    if (this.#kept && there < here) this.#keep(this.#kept, this.#policy);
+    if (there < here || (there === here && kept.at <= (this.#kept?.at ?? 0))) return;
     this.#kept = kept;
-    this.#policy = read;
-  }
-
-  /** Undefined where others could have written it. */
-  #read(): Kept | undefined {
-    if (withFallback(() => whyNotTrusted(this.#file), 'unknown') !== undefined) return undefined;
-    const folder = futureRealPath(policyFolder());
-    const name = this.#file.slice(policyFolder().length + 1);
-    const read = () => JSON.parse(readContained(folder, name, 2 * MAX_POLICY, { own: true }).toString('utf8')) as Kept;
-    const kept = withFallback(read);
-    return kept?.url === this.#url && typeof kept.at === 'number' ? kept : undefined;
+    this.#policy = policy;
   }
 }
 
@@ -166,3 +163,9 @@ export function policyFolder(): string {
 
 /** Beside the index of a page. */
 const POLICY_PATH = '.well-known/agent-skills/policy.json';
+const [UNKNOWN, NONE, WRONG] = [-2, -1, 0];
+
+/** What is lower never replaces what is higher: that a page has none ends neither a policy nor a wrong one. */
+function rankOf(kept: Kept | undefined, policy: Policy | undefined): number {
+  return policy?.version ?? (kept?.wrong !== undefined ? WRONG : kept ? NONE : UNKNOWN);
+}

@@ -1,4 +1,7 @@
 /** What a policy says, and what that means for one skill. */
+import { isAbsolute } from 'node:path';
+import { PACKAGE_NAME } from '../../../../lib/files/index.ts';
+import { oneLine } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import {
   integerFrom,
@@ -9,6 +12,7 @@ import {
   type Reader,
   type Readers,
   readerOf,
+  refine,
   someText,
   text,
   type ValuePosition,
@@ -56,7 +60,7 @@ export function readPolicy(text: string): Policy | string {
 export function readWholly<T extends object>(reader: Reader<T>, value: unknown): T | string {
   let fault = '';
   const report: ValuePosition['report'] = ({ path }, _, expected) => {
-    fault ||= `${path.join('.') || 'it'}: ${expected}`;
+    fault ||= `${oneLine(path.join('.'), 100) || 'it'}: ${expected}`;
   };
   return wholly(reader)(value, { path: [], effect: '', report }) ?? fault;
 }
@@ -83,10 +87,18 @@ interface PolicyFile {
   readonly required: readonly string[];
 }
 
-const names = listOf(someText);
-const lists = objectOf<Lists>({ ids: names, owners: names, sources: names }, {});
+/** What can match nothing is wrong: who denies it would believe that it is held. */
+const namesThat = (expected: string, canMatch: (name: string) => boolean) =>
+  listOf(refine(someText, `expected ${expected}`, canMatch));
+const ids = namesThat('the id of a skill, without its source and without "*"', (id) => !/[:*]/.test(id));
+const owners = namesThat('acme (of GitHub), @acme (of npm), a host, or a host with the first folder', isOwner);
+const sources = namesThat(
+  'owner/repo, npm:<name>, or the address of a repository, page or server, without branch, version and folder',
+  isSource,
+);
+const lists = objectOf<Lists>({ ids, owners, sources }, {});
 const POLICY: Reader<PolicyFile> = objectOf<PolicyFile>(
-  { version: integerFrom(1), allowed: lists, denied: lists, required: names },
+  { version: integerFrom(1), allowed: lists, denied: lists, required: ids },
   { required: [] },
   ['version'],
 );
@@ -94,18 +106,18 @@ const POLICY: Reader<PolicyFile> = objectOf<PolicyFile>(
 function policyOf({ version, required, ...given }: PolicyFile): Policy {
   const [allowed, denied] = [given.allowed, given.denied].map((some) => ({
     ids: some?.ids && new Set(some.ids.map(slugOf)),
-    owners: some?.owners && new Set(some.owners.map((owner) => owner.toLowerCase())),
-    sources: some?.sources && new Set(some.sources.map(sourceNamed)),
+    owners: some?.owners && new Set(some.owners.map(ownerNamed)),
+    sources: some?.sources && new Set(some.sources.map((name) => place(addressNamed(name)))),
   }));
   return {
     version,
-    required: required.map(slugOf),
+    required,
     asksSources: [given.allowed, given.denied].some((some) => some?.owners ?? some?.sources),
     refuses({ id, sources, claimed = [] }) {
       const of = (keys: readonly string[]) => ({
         ids: id === undefined ? undefined : [slugOf(id)],
         owners: keys.flatMap(ownersOf),
-        sources: keys.map(placeOf),
+        sources: keys.map(place),
       });
       const [known, said] = [of(sources), of([...sources, ...claimed])];
       for (const list of LISTS) {
@@ -123,8 +135,33 @@ function policyOf({ version, required, ...given }: PolicyFile): Policy {
 }
 
 /** `owner/repo` is short for one on GitHub. */
-function sourceNamed(name: string): string {
-  return placeOf(/^[\w-][\w.-]*\/[\w.-]+$/.test(name) ? `https://github.com/${name}` : name);
+function addressNamed(name: string): string {
+  const short = /^[\w-]+\/[\w.-]+(?=\/?$)/.exec(name)?.[0];
+  return short === undefined ? name : `https://github.com/${short}`;
+}
+
+function isSource(name: string): boolean {
+  if (name === HERE || isAbsolute(name) || /^mcp:.*#[0-9a-f]{8}$/.test(name)) return true;
+  if (name.startsWith('npm:')) return PACKAGE_NAME.test(name.slice('npm:'.length));
+  const address = addressNamed(name);
+  const isAddress = placeOf(address) !== address && !/[#\s]|\/-\/(?:tree|blob)\/|\/\.well-known\//.test(address);
+  const [host, ...path] = place(address).split('/');
+  return isAddress && (host !== 'github.com' || path.length === 2 || /\.(?:tar\.gz|tgz|zip)$/.test(address));
+}
+
+/** A host with a dot at its end is the same host. */
+function place(source: string): string {
+  return placeOf(source.replace(/^((?:[a-z]+:\/\/)?(?:[^/?#@]*@)?[^/?#@:]*[^./?#@:])\.(?=[/:?#]|$)/i, '$1'));
+}
+
+function ownerNamed(name: string): string {
+  return (/^[^@].*[./:]/.test(name) ? place(`https://${name}`) : name).toLowerCase();
+}
+
+function isOwner(name: string): boolean {
+  const owner = ownerNamed(name);
+  if (owner === 'github.com' || !/^@?[^@#?\s]+$/.test(name)) return false;
+  return owner === HERE || /^@[^/]+$|^(?:[\w-]|\[[\da-f:]+\])[\w.-]*(?::\d+)?(?:\/[^/]+)?$/.test(owner);
 }
 
 /** GitHub: `acme`. npm: `@acme`. Elsewhere: the host, and the host with the first folder: `gitlab.com/acme`. */
@@ -133,7 +170,7 @@ function ownersOf(source: string): readonly string[] {
   const scope = /^npm:(@[^/]+)\//.exec(source)?.[1];
   if (scope !== undefined) return [scope.toLowerCase()];
   if (!/^(?:https?|ssh|git):|^[\w.-]+@[\w.-]+:/i.test(source)) return [];
-  const [host = '', first = ''] = placeOf(source)
+  const [host = '', first = ''] = place(source)
     .toLowerCase()
     .replace(/^[^/]*@/, '')
     .split('/');
