@@ -36,7 +36,7 @@ it('allows what a person was shown when approving a proposal', async () => {
   const approved = await runCommand(['proposals', 'approve', id, '--root', root], { answer: () => 'tea' });
   expect(approved).toMatchObject({
     status: 0,
-    stderr: expect.stringMatching(/attack[\s\S]*block {2}[\s\S]*203\.0\.113\.31/),
+    stderr: expect.stringMatching(/attack[\s\S]*attack {2}[\s\S]*203\.0\.113\.31/),
   });
   expect(approved.stderr).not.toContain('is held');
   expect(await seenIn(root)).toEqual(['tea']);
