@@ -53,7 +53,7 @@ async function refresh() {
   const pages = join(cache, 'skill-registry/pages');
   const folder = join(pages, readdirSync(pages)[0]);
   const { signal } = new AbortController();
-  await fetchCopy({ url, folder, damaged: new Set(), signal, onProgress: () => undefined });
+  await fetchCopy({ url, folder, damaged: new Set(), signal });
 }
 
 /** Gets the bytes alone, eight at a time. */

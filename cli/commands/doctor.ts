@@ -16,7 +16,7 @@ import {
 } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, firstLines, type Options } from '../../lib/command-line/index.ts';
 import { countedWords, formatTable, forTerminal, plural, printable, showName } from '../../lib/text/index.ts';
-import { NO_GUARD } from './list.ts';
+import { NO_GUARD, whenReadText } from './list.ts';
 
 export async function doctor(options: Options & { readonly all?: boolean }, terminal: Terminal): Promise<ExitStatus> {
   const opened = await terminal.openRegistry(options);
@@ -61,6 +61,7 @@ async function examine(opened: OpenRegistry, terminal: Terminal) {
   const report = {
     root,
     skills: skills.length,
+    come_when_read: skills.filter(({ remote }) => remote).length,
     // `taken`: the id belongs to another skill with other files. `copies`: equal skills in several folders.
     hidden_by_id: taken,
     copies: byQualifiedId.size - skills.length - taken,
@@ -125,7 +126,7 @@ function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillR
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const heldNames = report.held_extensions;
   const lines = [
-    `${plural(skills, 'skill')}${held > 0 ? `, ${held} held` : ''}${more}${equal}`,
+    `${plural(skills, 'skill')}${held > 0 ? `, ${held} held` : ''}${whenReadText(report.come_when_read)}${more}${equal}`,
     `${plural(extensions.length, 'extension')}: ${states}`,
     `${plural(agents.length, 'agent')}: ${agents.map(({ id }) => id).join(', ') || 'none'}`,
     model.base_url && models.length > 0

@@ -66,7 +66,12 @@ export async function turnOf(options: Options, { registry }: OpenRegistry, { fea
 export function skillRowOf(skill: Skill, looks: Looks, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   const { id, qualifiedId, name, description, tags, source, file } = skill;
   const fields = { skill_id: id, qualified_id: qualifiedId, name, description, tags, source, file, tokens };
-  return { ...fields, looks_here: looks(skill) };
+  return { ...fields, ...(skill.remote && { comes_when_read: true }), looks_here: looks(skill) };
+}
+
+/** Of skills whose files are on another machine. */
+export function whenReadText(count: number): string {
+  return count === 0 ? '' : `, ${count} ${count === 1 ? 'comes when it is' : 'come when they are'} read`;
 }
 
 export function unseenSkillsText(skills: readonly Skill[]): string {
@@ -110,6 +115,7 @@ interface SkillRow extends Pick<Skill, 'name' | 'description' | 'tags' | 'source
   readonly skill_id: string;
   readonly qualified_id: string;
   readonly tokens: TokenCounts;
+  readonly comes_when_read?: true;
   /** Agents that look at its folder; whether their settings turn it off is not known. */
   readonly looks_here: readonly string[];
 }
@@ -142,9 +148,10 @@ function totalsOf(rows: readonly SkillRow[], pending: number, problems: number, 
   const reasons = rows.flatMap(({ qualified_id: id }) => snapshot.byQualifiedId.get(id)?.heldBecause ?? []);
   const held = reasons.length > 0 ? `, ${reasons.length} held` : '';
   const inspecting = pending > 0 ? `, ${pending} not inspected yet (skill-registry doctor inspects them)` : '';
+  const later = rows.filter(({ comes_when_read: isLater }) => isLater).length;
   const taken = snapshot.problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another skill has` : '';
-  return `${plural(rows.length, 'skill')}${held}${inspecting}${more}${problemCount}`;
+  return `${plural(rows.length, 'skill')}${held}${inspecting}${whenReadText(later)}${more}${problemCount}`;
 }
 
 function sourceTable(skills: readonly Skill[]): Table {

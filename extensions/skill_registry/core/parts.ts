@@ -282,7 +282,6 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     decisions: features.find(({ decisions }) => decisions)?.decisions,
     installedInto: features.find((feature) => feature.installedInto)?.installedInto?.(root),
     getSecret: hooks.getSecret,
-    onProgress: hooks.onProgress,
     cache: cacheFile === undefined ? undefined : base.skillFiles,
     mayName: (names: readonly string[]) => guard().mayName(names),
     noteBlocked: (...found: Parameters<Guard['noteBlocked']>) => guard().noteBlocked(...found),

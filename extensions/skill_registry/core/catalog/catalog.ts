@@ -114,8 +114,16 @@ export class Catalog {
   /** Reads the skill in `folder` (a real path) again, and all sources if more may differ. @throws REGISTRY_CLOSED. */
   async refreshSkill(folder: string): Promise<Snapshot> {
     this.#assertOpen();
-    if (this.#running || this.#following) return this.refresh();
-    return this.#run(async () => (await this.#readAgain(folder)) ?? this.#scanAll());
+    return this.#readOne(({ dir }) => dir === folder);
+  }
+
+  /** Has the files of a skill fetched that come when it is read (`SkillSource.bring`); the snapshot has it then. */
+  async bring({ remote, source: from, qualifiedId }: Skill): Promise<void> {
+    const skill = this.#current.byQualifiedId.get(qualifiedId);
+    const source = this.sources().find(({ id }) => id === from);
+    if (!remote || !skill?.remote || !source?.bring) return;
+    await source.bring(skill);
+    await this.#readOne((one) => one.qualifiedId === qualifiedId);
   }
 
   /** Waits for a running scan. The snapshot stays readable. */
@@ -161,10 +169,15 @@ export class Catalog {
     return this.#running;
   }
 
+  async #readOne(isIt: (skill: Skill) => boolean): Promise<Snapshot> {
+    if (this.#running || this.#following) return this.refresh();
+    return this.#run(async () => (await this.#readAgain(isIt)) ?? this.#scanAll());
+  }
+
   /** Undefined when all sources must be scanned. */
-  async #readAgain(folder: string): Promise<Snapshot | undefined> {
+  async #readAgain(isIt: (skill: Skill) => boolean): Promise<Snapshot | undefined> {
     const { limits, prepare } = this.#options;
-    const skill = skillAlone(this.#current, folder);
+    const skill = skillAlone(this.#current, isIt);
     const last = this.#assembled;
     const at = this.#sources.findIndex(({ id }) => id === skill?.source);
     const source = this.#sources[at];
@@ -259,15 +272,15 @@ function hasOwn({ skills, problems }: SourceScan): boolean {
 }
 
 /**
- * The skill in the written folder (a real path), if it can be replaced alone: no other skill has its id or file,
+ * The skill that was written or fetched, if it can be replaced alone: no other skill has its id, folder or file,
  * `requires` names nothing, nothing hides or holds it, and no problem names it. Undefined: all sources must be scanned.
  */
-function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string): Skill | undefined {
+function skillAlone({ byQualifiedId, problems }: Snapshot, isIt: (skill: Skill) => boolean): Skill | undefined {
   const all = [...byQualifiedId.values()];
-  const skill = all.find(({ dir }) => dir === folder);
+  const skill = all.find(isIt);
   if (!skill || !isFree(skill)) return undefined;
   const isRival = ({ id, dir, realFile }: Skill): boolean =>
-    id === skill.id || dir === folder || realFile === skill.realFile;
+    id === skill.id || (skill.realFile !== null && (dir === skill.dir || realFile === skill.realFile));
   if (all.some((other) => other !== skill && isRival(other))) return undefined;
   return problems.some(({ file }) => file === skill.file || file === skill.realFile) ? undefined : skill;
 }

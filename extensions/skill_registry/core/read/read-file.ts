@@ -3,8 +3,9 @@ import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { nameShownAs, nearestIds, plural, showName } from '../../../../lib/text/index.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import type { JudgedFile } from '../skill/guard.ts';
+import type { JudgedFile, LeavingBytes } from '../skill/guard.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { SkillContent } from './types.ts';
@@ -47,6 +48,29 @@ export function withAdvice(error: unknown, path: string, names: () => readonly s
       : `Beside SKILL.md it has ${plural(all.length, 'file')}: ${shown}.`;
   const known = near.length > 0 ? `Nearest: ${shown}.` : has;
   return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
+}
+
+/** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
+export const MAX_CHANGES = 3;
+
+/** Fetches a skill whose files come when it is read. @throws for agents without a reason, which may quote an author. */
+export async function wasBrought(
+  catalog: Pick<Catalog, 'bring'>,
+  skill: Skill,
+  { bring }: SkillSource,
+  audience: LeavingBytes['audience'],
+): Promise<boolean> {
+  if (!skill.remote || !bring) return false;
+  try {
+    await catalog.bring(skill);
+    return true;
+  } catch (error) {
+    if (audience === 'person') throw error;
+    const { id, source } = skill;
+    const code = isCodedError(error) ? error.code : 'ORIGIN_UNAVAILABLE';
+    const message = `"${id}" is not on this machine yet, and the source "${source}" does not give it now. Try again later, or tell the user: skill-registry show ${id} says why.`;
+    throw new CodedError(code, message, { skill_id: id, source }, error);
+  }
 }
 
 /** Instead of a body that the agent has. The clock time is in UTC. */

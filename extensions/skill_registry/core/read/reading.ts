@@ -14,7 +14,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { Admission, Guard, JudgedFile } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import { NO_FILES, type SkillSource } from '../sources/source.ts';
-import { readFile, repeated, withAdvice } from './read-file.ts';
+import { MAX_CHANGES, readFile, repeated, wasBrought, withAdvice } from './read-file.ts';
 import type {
   LoadDetails,
   Meter,
@@ -221,6 +221,8 @@ export class SkillReading implements Reading {
     if (refusal && refusal !== 'SKILL_HELD') return { skill, refusal };
     // Files of a held skill are not fetched.
     if (skill.remote && !admit({ skill, kind: 'line', audience }).given) return { skill, refusal: 'SKILL_HELD' };
+    const again = () => (changes < MAX_CHANGES ? this.#admitted(find, request, changes + 1) : {});
+    if (await wasBrought(this.#context.catalog, skill, source, audience)) return again();
     const read = await readFile(skill, source, path, limits);
     if ('error' in read) {
       // No agent learns from an error which files a held skill has.
@@ -241,8 +243,7 @@ export class SkillReading implements Reading {
     // The inspection may have changed the state of the skill.
     const now = find();
     if (!given || !now.skill || now.refusal) return refusedAs(now);
-    if (now.skill.qualifiedId !== skill.qualifiedId || now.skill.realFile !== skill.realFile)
-      return changes < MAX_CHANGES ? this.#admitted(find, request, changes + 1) : {};
+    if (now.skill.qualifiedId !== skill.qualifiedId || now.skill.realFile !== skill.realFile) return again();
     return { ...read, skill: now.skill, source, heldBecause, listing };
   }
 
@@ -360,9 +361,6 @@ export function loadedMessage(skillId: string, tokens: number): string {
 }
 
 // --- internal ---
-
-/** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
-const MAX_CHANGES = 3;
 
 type Details = Partial<Omit<LoadDetails, 'skill' | 'turn'>>;
 

@@ -10,9 +10,9 @@ export function documentKey(skill: Skill): string {
   return remote ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${id} header` : `${digest} ${id}`;
 }
 
-/** Of the header alone, until the whole document is in the index. */
+/** Of the header alone, until the whole document is in the index; of a skill on another machine that is the whole. */
 export function headerKey(skill: Skill): string {
-  return `${documentKey(skill)} header`;
+  return skill.remote ? documentKey(skill) : `${documentKey(skill)} header`;
 }
 
 /** The number of what is in the index of a skill; undefined: nothing. */

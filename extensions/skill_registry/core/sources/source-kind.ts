@@ -35,8 +35,6 @@ export interface SourceDefaults {
   readonly noteBlocked?: NoteBlocked | undefined;
   /** As that of the guard. Default: all may be named. */
   readonly mayName?: Guard['mayName'] | undefined;
-  /** Reports progress when fetching takes more than a second. */
-  readonly onProgress: (line: string) => void;
   readonly configFile: string;
   readonly configured?: readonly SourceConfig[];
   readonly cache?: SkillFileCache | undefined;

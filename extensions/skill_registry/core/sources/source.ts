@@ -45,6 +45,11 @@ export interface SkillSource {
   fetch?(skill: Skill, path: string | undefined, maxBytes: number): Promise<Buffer>;
   /** Present with `fetch`: reads all files of a skill. */
   readonly remote?: RemoteFiles;
+  /**
+   * For a skill with `remote` whose files come to this machine: has them fetched, once for all who ask. The next scan has
+   * the skill without `remote`. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, SECRET_NOT_APPROVED, SECRET_MISSING.
+   */
+  bring?(skill: Skill): Promise<void>;
   /** The digest of a file, if known without reading it. */
   fileDigest?(skill: Skill, path: string): string | undefined;
   /** Folders to watch for changes, existing or not. */

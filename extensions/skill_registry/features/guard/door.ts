@@ -74,6 +74,12 @@ function open(core: Core): Opened<GuardPart> {
     givesBodies: core.config.inject === 'bodies',
     file: core.options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  /** Of a skill whose files come when it is read, a person sees these; of one that its line holds, the line. */
+  const shownSkill = async (id: string): Promise<Skill> => {
+    const skill = knownSkill(core, id);
+    if (skill.heldBecause === undefined) await catalog.bring(skill);
+    return knownSkill(core, id);
+  };
   const inspectAll = async (signal: AbortSignal): Promise<void> => {
     const all = () => [...catalog.snapshot().byQualifiedId.values()];
     while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
@@ -98,12 +104,12 @@ function open(core: Core): Opened<GuardPart> {
       noteBlocked: heldSkills.noteBlocked,
     },
     admin: {
-      trustOf: call.later('admin.trustOf(skillId)', [text], (id) => heldSkills.trustOf(knownSkill(core, id))),
+      trustOf: call.later('admin.trustOf(skillId)', [text], async (id) => heldSkills.trustOf(await shownSkill(id))),
       decideTrust: call.later(
         'admin.decideTrust(action, skillId, decision)',
         [action, text, trustDecision],
         async (wanted, skillId, decision) => {
-          const decided = await heldSkills.decide(wanted, knownSkill(core, skillId), decision);
+          const decided = await heldSkills.decide(wanted, await shownSkill(skillId), decision);
           await catalog.refresh();
           return decided;
         },

@@ -105,15 +105,20 @@ export class HeldSkills {
       const some = all.slice(at, at + LOOKED_UP);
       this.#inspections.load(some.map(pathOf));
       for (const skill of some)
-        if (!skill.remote && !this.#inspected.known(skill) && !this.#lines.isUsual(skill)) unknown.push(skill);
+        if (!this.#isJudgedElsewhere(skill) && !this.#inspected.known(skill) && !this.#lines.isUsual(skill))
+          unknown.push(skill);
     }
     if (this.#options.inspects === false) return;
     const isGiven = unknown.length <= FEW || this.#options.givesBodies === true;
     const isWhole = (skill: Skill): boolean =>
-      isGiven || skill.preload === true || this.#names.blocksOf(skill).length > 0;
+      !this.#isAway(skill) && (isGiven || skill.preload === true || this.#names.blocksOf(skill).length > 0);
     const whole = unknown.filter(isWhole);
     const lines = unknown.filter((skill) => !isWhole(skill));
-    whole.push(...(await this.#lines.judge(lines)));
+    for (const [skill, found] of await this.#lines.judge(lines)) {
+      // Its files come when it is read, and nobody reads it while this holds it.
+      if (this.#isAway(skill)) await this.noteBlocked(skill, skill.digest, found);
+      else whole.push(skill);
+    }
     for (const [done, skill] of whole.entries()) {
       // What cannot be judged stays held, and hinders no other skill.
       await this.judge(skill).catch(() => undefined);
@@ -137,7 +142,7 @@ export class HeldSkills {
     if (this.#options.isOfPackage(skill)) return () => true;
     if (this.known(skill).heldBecause !== undefined) return undefined;
     // Its source judges the names.
-    if (skill.remote) return () => true;
+    if (this.#isJudgedElsewhere(skill)) return () => true;
     const entry = this.#inspected.known(skill);
     const seen = entry && this.#inspections.filesOf(entry.digest);
     return seen && ((path) => seen.has(path));
@@ -158,8 +163,9 @@ export class HeldSkills {
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
-    for (const [done, skill] of skills.toSorted((a, b) => a.bytes - b.bytes).entries()) {
-      await takeBreak(done, skills.length);
+    const here = skills.filter((skill) => !this.#isAway(skill));
+    for (const [done, skill] of here.sort((a, b) => a.bytes - b.bytes).entries()) {
+      await takeBreak(done, here.length);
       if (signal.aborted) return false;
       const content = `${pathOf(skill)}\0${skill.digest}`;
       if (this.#checked.has(content)) {
@@ -198,7 +204,7 @@ export class HeldSkills {
    * have changed since it was read. @throws RESOURCE_NOT_FOUND with a judged file, when SKILL.md is gone.
    */
   async judge(skill: Skill, judged?: JudgedFile, tell?: (spentMs: number) => void): Promise<Judgement> {
-    // Its source inspects each file at its fetch, and compares it with its entry.
+    // Its source inspects each file at its fetch, and compares it with its entry; or its files are not here yet.
     if (skill.remote) return this.known(skill);
     try {
       const { entry, listing } = await this.#inspected.inspect(skill, judged, tell);
@@ -339,12 +345,21 @@ export class HeldSkills {
     return running;
   }
 
+  #isJudgedElsewhere(skill: Skill): boolean {
+    return skill.remote === true && this.#options.remote?.(skill) !== undefined;
+  }
+
+  /** Its files come to this machine when it is read, and are inspected then. */
+  #isAway(skill: Skill): boolean {
+    return skill.remote === true && !this.#isJudgedElsewhere(skill);
+  }
+
   #isBroughtIn(skill: Skill): boolean {
     return skill.remote === true || this.#options.isBroughtIn(skill);
   }
 
   #judgementOf(skill: Skill, entry: InspectionEntry | undefined): Judgement {
-    if (!entry && !skill.remote) return { heldBecause: NOT_INSPECTED, findings: [] };
+    if (!entry && !this.#isJudgedElsewhere(skill)) return { heldBecause: NOT_INSPECTED, findings: [] };
     const heldBecause = this.#reasonOf(skill, entry);
     return { heldBecause, findings: heldBecause === undefined ? [] : this.#blocksOf(skill, entry) };
   }

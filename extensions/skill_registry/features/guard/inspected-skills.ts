@@ -50,9 +50,11 @@ export class InspectedSkills {
   async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
     const remote = this.#options.remote?.(skill);
     const digest = remote?.digestOf(skill);
-    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
     const before = this.#inspections.entryAt(pathOf(skill));
     const known = this.known(skill);
+    // Of a skill whose files come when it is read, what its line has.
+    if (!remote && known) return known;
+    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not give its files now');
     try {
       const files = await remote.read(skill);
       const { inspectFiles } = await this.#load();
@@ -69,9 +71,9 @@ export class InspectedSkills {
   /** Of this SKILL.md. Other files may have changed since; every read checks them. */
   known(skill: Skill): InspectionEntry | undefined {
     const entry = this.#inspections.entryAt(pathOf(skill));
-    if (skill.remote)
-      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
-    return entry?.skillDigest === skill.digest ? entry : undefined;
+    const remote = skill.remote && this.#options.remote?.(skill);
+    const isOfIt = remote ? entry?.digest === remote.digestOf(skill) : entry?.skillDigest === skill.digest;
+    return isOfIt ? entry : undefined;
   }
 
   /** Whether an inspection saw exactly this file under this path: what rules find depends on both. */

@@ -1,4 +1,5 @@
 import { takeBreak } from '../../../../lib/breaks/index.ts';
+import type { Finding } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { textsShown } from './texts-shown.ts';
 
@@ -7,16 +8,16 @@ export class JudgedLines {
   /** Digests of SKILL.md by the path of the skill. */
   readonly #usual = new Map<string, string>();
 
-  /** Those that it returns need an inspection of all files. Many lines together cost half as much as one by one. */
-  async judge(skills: readonly Skill[]): Promise<readonly Skill[]> {
-    const whole: Skill[] = [];
+  /** Those that it returns, with what was found, need an inspection of all files. Many together cost half as much. */
+  async judge(skills: readonly Skill[]): Promise<readonly Unusual[]> {
+    const whole: Unusual[] = [];
     let [group, characters]: [Line[], number] = [[], 0];
     for (const [done, skill] of skills.entries()) {
       await takeBreak(done, skills.length, 'Inspecting descriptions');
       const { file, dir, realFile, source, qualifiedId, digest, pack, ...shown } = skill;
       const text = textsShown(shown)?.join('\n');
       if (text === undefined) {
-        whole.push(skill);
+        whole.push([skill, []]);
         continue;
       }
       group.push({ skill, text });
@@ -32,7 +33,7 @@ export class JudgedLines {
     return this.#usual.get(pathOf(skill)) === skill.digest;
   }
 
-  async #judgeTogether(lines: readonly Line[]): Promise<readonly Skill[]> {
+  async #judgeTogether(lines: readonly Line[]): Promise<readonly Unusual[]> {
     if (lines.length === 0) return [];
     const { findingsOfTexts } = await import('./inspect-files.ts');
     const found = await findingsOfTexts(lines.map(({ text }) => text));
@@ -40,8 +41,8 @@ export class JudgedLines {
       for (const { skill } of lines) this.#usual.set(pathOf(skill), skill.digest);
       return [];
     }
-    if (lines.length === 1) return lines.map(({ skill }) => skill);
-    const whole: Skill[] = [];
+    if (lines.length === 1) return lines.map(({ skill }) => [skill, found]);
+    const whole: Unusual[] = [];
     for (const line of lines) whole.push(...(await this.#judgeTogether([line])));
     return whole;
   }
@@ -53,6 +54,8 @@ export function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
 }
 
 // --- internal ---
+
+type Unusual = readonly [skill: Skill, found: readonly Finding[]];
 
 interface Line {
   readonly skill: Skill;

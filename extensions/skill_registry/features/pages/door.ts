@@ -12,7 +12,7 @@ import { guard } from '../guard/door.ts';
 import { install } from '../install/door.ts';
 import { headersWithSecrets, secretHeaders } from '../install/secret-headers.ts';
 import type { PublishOptions } from './publish/types.ts';
-import type { FetchCopy } from './well-known-copy.ts';
+import type { FetchCopy, FetchSkill } from './well-known-copy.ts';
 
 const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) without user name, query and fragment';
 
@@ -66,7 +66,7 @@ function open(core: Core): Opened {
 /** Without approval of the root, its page is never contacted, even if a program names it. */
 async function openPageSource(config: SourceConfig, host: SourceHost): Promise<SkillSource> {
   const { wellKnown = '', headers, interval_seconds: seconds = 60 } = config;
-  const { asksForSecrets, getSecret = () => undefined, idOr, onProgress, options, root, trusted } = host;
+  const { asksForSecrets, getSecret = () => undefined, idOr, options, root, trusted } = host;
   const url = pageAddress(wellKnown) ?? '';
   const id = idOr(new URL(url).hostname);
   if (!trusted) {
@@ -76,11 +76,12 @@ async function openPageSource(config: SourceConfig, host: SourceHost): Promise<S
   const { createWellKnownSource } = await import('./well-known-source.ts');
   const allows = asksForSecrets ? 'decided' : 'all';
   const secret = headers && { names: headers, fill: () => headersWithSecrets({ url, headers, getSecret, allows }) };
-  return createWellKnownSource({ ...options, fetchCopy, id, intervalMs: seconds * 1000, onProgress, secret, url });
+  return createWellKnownSource({ ...options, fetchCopy, fetchSkill, id, intervalMs: seconds * 1000, secret, url });
 }
 
 /** Loaded when a page is asked: its copy is often new enough. */
 const fetchCopy: FetchCopy = async (request) => (await import('./fetch-copy.ts')).fetchCopy(request);
+const fetchSkill: FetchSkill = async (request) => (await import('./fetch-copy.ts')).fetchSkill(request);
 
 /** The page without a slash at the end. `text`: its address, or that of its `/.well-known/` index; else undefined. */
 export function pageAddress(text: string): string | undefined {

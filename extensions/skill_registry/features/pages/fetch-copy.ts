@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isCodedError } from 'skill-registry/kernel';
 import { type Archive, originRefused } from '../../../../lib/fetch/index.ts';
 import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts';
 import { lockedFiles } from '../install/lock.ts';
@@ -10,12 +9,15 @@ import { askPage, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, type PageAnswer, r
 import {
   type CopiedSkill,
   confirmCopy,
+  copyKey,
   type FetchCopy,
+  type FetchSkill,
   fetchedSkills,
   filesOfCopy,
   forgetFetched,
   forgetOtherParts,
   isIntact,
+  isOfSkill,
   keptParts,
   noteFetched,
   type PageCopy,
@@ -25,8 +27,14 @@ import {
   writeCopy,
 } from './well-known-copy.ts';
 
-/** Replaces the copy in one step at the end. If the process ends early, the next one uses what was fetched. */
-export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers, onProgress }) => {
+/** A page with at most so many skills is copied whole. Of a larger one a skill comes when it is read. */
+const MOST_WHOLE = 200;
+
+/**
+ * Replaces the copy in one step at the end; the first time also before bodies come, so that the skills are listed. If the
+ * process ends early, the next one uses what was fetched.
+ */
+export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers }) => {
   makePrivateFolder(folder);
   const before = readCopy(folder);
   const answer = await askPage(url, before, { signal, headers });
@@ -34,7 +42,8 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
     confirmCopy(folder);
     return { isComplete: true };
   };
-  if (!answer && before && before.faults.length === 0 && damaged.size === 0) return isSameCopy();
+  const isLeft = before !== undefined && isUnfinished(before);
+  if (!answer && before && !isLeft && damaged.size === 0) return isSameCopy();
   let page: PageAnswer = answer ?? (before as PageCopy);
   const read = () => readPage(url, page, { signal, headers }, keptParts(folder));
   const { entries, refused, parts } = await read().catch(async (error: unknown) => {
@@ -49,39 +58,54 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   const known = knownSkills(folder, whole);
   const missing = entries.filter((entry) => !known.has(copyKey(entry)));
   const isSameAnswer = page.index === before?.index && (page.etag ?? before.etag) === before.etag;
-  if (isSameAnswer && damaged.size === 0 && missing.length === 0) return isSameCopy();
+  const isListed = isSameAnswer && damaged.size === 0 && !isLeft;
+  if (isListed && missing.length === before?.entries.filter((entry) => !known.has(copyKey(entry))).length)
+    return isSameCopy();
   const faults = [...refused];
-  const takeRoom = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
-  const report = progressOf(url, missing.length, onProgress);
+  const here = entries.flatMap((entry) => known.get(copyKey(entry)) ?? []);
+  const isLarge = entries.length > MOST_WHOLE;
+  if (isLarge || !before) writeCopy(folder, { ...page, url, skills: here, entries: missing, faults: faults.sort() });
+  if (isLarge) {
+    tidy(folder, here, before?.skills);
+    return { isComplete: true };
+  }
+  const takeRoom = roomBeside(here);
   await inParallel(missing, signal, async (entry, ended) => {
     try {
-      const how = { from: `${url}/${INDEX_PATH}`, signal: ended, headers };
-      const files = await filesIn(await fetchArtifact(entry, how), entry.name);
-      takeRoom(entry.name, files);
-      const skill = writeCopiedSkill(folder, entry, files);
-      noteFetched(folder, skill);
-      known.set(copyKey(entry), skill);
+      known.set(copyKey(entry), await fetchSkill({ url, folder, entry, signal: ended, headers }, takeRoom));
     } catch (error) {
       if (!isOfSkill(error)) throw error;
       faults.push((error as Error).message);
     }
-    report();
   });
   const older = new Map(whole.map((skill) => [skill.name, skill]));
   const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
-  writeCopy(folder, { ...page, url, skills, faults: faults.sort() });
-  tidy(folder, skills, before);
+  writeCopy(folder, { ...page, url, skills, entries: [], faults: faults.sort() });
+  tidy(folder, skills, before?.skills);
   return { isComplete: faults.length === refused.length };
 };
+
+export async function fetchSkill(
+  { url, folder, entry, signal, headers }: Parameters<FetchSkill>[0],
+  takeRoom?: ReturnType<typeof roomBeside>,
+): Promise<CopiedSkill> {
+  const how = { from: `${url}/${INDEX_PATH}`, signal, headers };
+  const files = await filesIn(await fetchArtifact(entry, how), entry.name);
+  takeRoom?.(entry.name, files);
+  const skill = writeCopiedSkill(folder, entry, files);
+  noteFetched(folder, skill);
+  return skill;
+}
 
 // --- internal ---
 
 /** Longer than a process needs to notice a new copy, or a caller uses a folder path. */
 const KEPT_MS = 86_400_000;
-const REPORT_MS = 1_000;
 
-function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
-  return `${digest} ${name}`;
+/** Whether skills are missing that the copy was to have, or to list. */
+function isUnfinished({ skills, entries, faults }: PageCopy): boolean {
+  if (skills.length + entries.length <= MOST_WHOLE) return entries.length + faults.length > 0;
+  return entries.length === 0 && faults.length > 0;
 }
 
 function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
@@ -110,23 +134,6 @@ async function filesIn(artifact: Archive, name: string): Promise<readonly Incomi
   const [skill] = originSkills(artifact);
   if (skill?.folder !== '') throw originRefused(`"${name}"`, 'its artifact has no SKILL.md at its top.');
   return (await readOriginSkills(artifact, [skill])).flatMap(({ files }) => files);
-}
-
-/** Whether only this skill is unavailable, and not the whole server. */
-function isOfSkill(error: unknown): boolean {
-  if (isCodedError(error, 'ORIGIN_REFUSED')) return true;
-  const status = isCodedError(error, 'ORIGIN_UNAVAILABLE') ? Number(error.details.status) : 0;
-  return status >= 400 && status < 500 && status !== 429;
-}
-
-function progressOf(url: string, total: number, onProgress: (line: string) => void): () => void {
-  let [done, at] = [0, performance.now()];
-  return () => {
-    done += 1;
-    if (performance.now() - at < REPORT_MS) return;
-    at = performance.now();
-    onProgress(`Fetching skills from ${url}: ${done} of ${total}`);
-  };
 }
 
 /** The path is too long, or one file is a folder of another. */
@@ -185,13 +192,14 @@ function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'sta
 }
 
 /** Removes what was unused for a day: folders of changed skills, and leftovers of killed processes. */
-function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy | undefined): void {
+function tidy(folder: string, skills: readonly CopiedSkill[], before: readonly CopiedSkill[] = []): void {
+  const last = [...before, ...fetchedSkills(folder)];
   forgetFetched(folder);
   const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);
   const used = new Set(skills.map(hexOf));
   const now = new Date();
   const all = join(folder, 'skills');
-  for (const hex of new Set(before?.skills.map(hexOf)))
+  for (const hex of new Set(last.map(hexOf)))
     if (!used.has(hex)) ignoreMissing(() => utimesSync(join(all, hex), now, now));
   ignoreMissing(() => {
     for (const name of readdirSync(all).filter((one) => !used.has(one))) {

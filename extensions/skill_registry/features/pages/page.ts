@@ -6,7 +6,6 @@ import { type DownloadOptions, download, downloadIfChanged, originRefused } from
 import { oneLine } from '../../../../lib/text/index.ts';
 import { INDEX_PATH } from '../install/opened-origin.ts';
 import type { PublishedSkill } from './publish/types.ts';
-import type { KeptParts, PageCopy } from './well-known-copy.ts';
 
 /** The only version of the format that has digests. */
 export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
@@ -53,7 +52,17 @@ export interface IndexPart {
 }
 
 /** The index of a page, or the head of its parts, as received. */
-export type PageAnswer = Pick<PageCopy, 'index' | 'etag' | 'inParts'>;
+export interface PageAnswer {
+  /** Of `index`. */
+  readonly etag?: string | undefined;
+  readonly index: string;
+  readonly inParts?: boolean | undefined;
+}
+
+export interface KeptParts {
+  read(digest: string): Buffer | undefined;
+  write(digest: string, bytes: Buffer): void;
+}
 
 /** @returns undefined when the page has not changed since `before`. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED. */
 export async function askPage(

@@ -7,17 +7,16 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
 import type { SecretHeaders } from '../install/secret-headers.ts';
+import type { IndexEntry, KeptParts, PageAnswer } from './page.ts';
 
 /** The content of copy.json, which describes the copy of a page. */
-export interface PageCopy {
+export interface PageCopy extends PageAnswer {
   readonly format: typeof FORMAT;
   readonly url: string;
-  /** Of `index`. */
-  readonly etag?: string | undefined;
-  /** The index, or the head of its parts, as received. */
-  readonly index: string;
-  readonly inParts?: boolean | undefined;
+  /** Those that are here. */
   readonly skills: readonly CopiedSkill[];
+  /** Of those that come when they are read. What has come since is in the journal. */
+  readonly entries: readonly IndexEntry[];
   /** Why skills are missing, or older than the index says. */
   readonly faults: readonly string[];
 }
@@ -38,17 +37,23 @@ export interface CopiedFile {
 }
 
 /** @returns whether the copy is complete. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
-export type FetchCopy = (request: {
+export type FetchCopy = (
+  request: FetchOptions & { readonly damaged: ReadonlySet<string> },
+) => Promise<{ readonly isComplete: boolean }>;
+
+/** Fetches one skill into the copy. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
+export type FetchSkill = (request: FetchOptions & { readonly entry: IndexEntry }) => Promise<CopiedSkill>;
+
+interface FetchOptions {
   readonly url: string;
   readonly folder: string;
-  readonly damaged: ReadonlySet<string>;
   readonly signal: AbortSignal;
   readonly headers?: OriginHeaders | undefined;
-  readonly onProgress: (line: string) => void;
-}) => Promise<{ readonly isComplete: boolean }>;
+}
 
-const MAX_BYTES = 64 * 1024 * 1024;
-const FORMAT = 1;
+const MAX_BYTES = 512 * 1024 * 1024;
+/** The first one had no entries: every skill was here. */
+const FORMAT = 2;
 const FILE = 'copy.json';
 const JOURNAL = 'fetched.jsonl';
 
@@ -66,8 +71,9 @@ export function skillFolder(folder: string, { digest, name }: Pick<CopiedSkill, 
 /** Undefined when missing or unreadable: then it is fetched again. @param folder - Real path. */
 export function readCopy(folder: string): PageCopy | undefined {
   return readOr(undefined, () => {
-    const copy = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
-    return copy.format === FORMAT && copy.skills.every(isUsable) ? copy : undefined;
+    const { entries = [], ...copy } = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
+    const isKnown = Number(copy.format) === 1 || copy.format === FORMAT;
+    return isKnown && copy.skills.every(isUsable) && entries.every(isEntry) ? { ...copy, entries } : undefined;
   });
 }
 
@@ -75,12 +81,16 @@ export function writeCopy(folder: string, copy: Omit<PageCopy, 'format'>): void 
   writeContained(folder, FILE, JSON.stringify({ format: FORMAT, ...copy }), { own: true });
 }
 
-/** They change when copy.json is replaced. Its time is that of the page's last answer. */
-export function statsOfCopy(folder: string): Stats | undefined {
-  return statSync(join(folder, FILE), { throwIfNoEntry: false });
+/** Those of copy.json change when it is replaced; its time is that of the page's last answer. */
+export function statsOfCopy(folder: string, file: typeof FILE | typeof JOURNAL = FILE): Stats | undefined {
+  return statSync(join(folder, file), { throwIfNoEntry: false });
 }
 
-/** Records a fetched skill, so the next process need not fetch it if this one ends before it replaces the copy. */
+export function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
+  return `${digest} ${name}`;
+}
+
+/** Records a fetched skill, so no process need fetch it again before the copy is replaced. */
 export function noteFetched(folder: string, skill: CopiedSkill): void {
   appendFileSync(join(folder, JOURNAL), `${JSON.stringify(skill)}\n`, { mode: 0o600 });
 }
@@ -93,11 +103,6 @@ export function fetchedSkills(folder: string): readonly CopiedSkill[] {
 
 export function forgetFetched(folder: string): void {
   rmSync(join(folder, JOURNAL), { force: true });
-}
-
-export interface KeptParts {
-  read(digest: string): Buffer | undefined;
-  write(digest: string, bytes: Buffer): void;
 }
 
 export function keptParts(folder: string): KeptParts {
@@ -158,6 +163,13 @@ export function filesOfCopy({ files }: Pick<CopiedSkill, 'files'>): readonly Cop
   });
 }
 
+/** Whether only this skill is unavailable, and not the whole server. */
+export function isOfSkill(error: unknown): boolean {
+  if (isCodedError(error, 'ORIGIN_REFUSED')) return true;
+  const status = isCodedError(error, 'ORIGIN_UNAVAILABLE') ? Number(error.details.status) : 0;
+  return status >= 400 && status < 500 && status !== 429;
+}
+
 // --- internal ---
 
 const PARTS = 'parts';
@@ -177,6 +189,11 @@ function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
     return path !== undefined && relativeSegments(path).join('/') === path && !isPrivatePath(path);
   };
   return NAME.test(name) && DIGEST.test(digest) && typeof stamp === 'string' && files.every(isPath);
+}
+
+function isEntry({ name, digest, description, url, type }: IndexEntry): boolean {
+  const isText = [description, url, type].every((text) => typeof text === 'string');
+  return isText && NAME.test(name) && DIGEST.test(digest);
 }
 
 /** Undefined for a line that a killed process left incomplete. */
