@@ -61,7 +61,7 @@ async function examine(opened: OpenRegistry, terminal: Terminal) {
   const report = {
     root,
     skills: skills.length,
-    come_when_read: skills.filter(({ remote }) => remote).length,
+    come_when_read: skills.filter(({ remote }) => remote === 'until-read').length,
     // `taken`: the id belongs to another skill with other files. `copies`: equal skills in several folders.
     hidden_by_id: taken,
     copies: byQualifiedId.size - skills.length - taken,

@@ -66,10 +66,9 @@ export async function turnOf(options: Options, { registry }: OpenRegistry, { fea
 export function skillRowOf(skill: Skill, looks: Looks, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   const { id, qualifiedId, name, description, tags, source, file } = skill;
   const fields = { skill_id: id, qualified_id: qualifiedId, name, description, tags, source, file, tokens };
-  return { ...fields, ...(skill.remote && { comes_when_read: true }), looks_here: looks(skill) };
+  return { ...fields, ...(skill.remote === 'until-read' && { comes_when_read: true }), looks_here: looks(skill) };
 }
 
-/** Of skills whose files are on another machine. */
 export function whenReadText(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'comes when it is' : 'come when they are'} read`;
 }

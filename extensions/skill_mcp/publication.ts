@@ -75,7 +75,10 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     return result;
   };
   const lookUp = async (uri: string, ofRequest: TurnContext, maxAge: number): Promise<Entry | undefined> => {
-    const skill = skills(ofRequest).get(skillIdOf(uri) ?? '');
+    const id = skillIdOf(uri) ?? '';
+    const bring = () => registry.admin.readBytes(id, { countsAsLoad: false, wait: false }, ofRequest);
+    if (skills(ofRequest).get(id)?.remote === 'until-read') await bring().catch(unlessHeld);
+    const skill = skills(ofRequest).get(id);
     const result = skill && (await publish(skill, maxAge, false));
     return typeof result === 'string' ? undefined : result;
   };
@@ -103,6 +106,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     async problems() {
       const found: (readonly [Skill, Problem])[] = [];
       for (const skill of skills().values()) {
+        if (skill.remote === 'until-read') continue;
         const result = await publish(skill, Number.POSITIVE_INFINITY);
         if (typeof result !== 'string') continue;
         const message = `Skill "${skill.id}" is not published over MCP: ${result.replace(/\.$/, '')}${skill.remote ? '' : '. Correct it'}; the tools and its prompt still work.`;
@@ -120,6 +124,11 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
 
 function byId(a: Skill, b: Skill): number {
   return a.id < b.id ? -1 : 1;
+}
+
+/** What was fetched may hold it: then it is not among the skills any more. */
+function unlessHeld(error: unknown): void {
+  if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
 }
 
 /** Why a skill is not published. */
@@ -141,6 +150,7 @@ async function publishSkill(
   admin: Pick<SkillRegistry['admin'], 'resources'>,
   read: (path?: string) => Promise<Uint8Array>,
 ): Promise<Entry | Reason> {
+  if (skill.remote === 'until-read') return 'it comes when it is read';
   if (skill.remote)
     return `it comes from the MCP server "${skill.source}", which publishes it itself. Connect to that server`;
   if (/[:/]/.test(skill.id)) return 'another skill has the same id, so this one has no address of its own';

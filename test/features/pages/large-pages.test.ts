@@ -35,7 +35,7 @@ describe('a page with more skills than are copied whole', () => {
     const page = await teaPage();
     const registry = await readPage(page.url, cache);
     expect([idsOf(registry), problemsOf(registry)]).toEqual([[...OTHERS, 'pot', 'tea'], []]);
-    expect([page.asked(), registry.snapshot().byId.get('pot')?.remote]).toEqual([[], true]);
+    expect([page.asked(), registry.snapshot().byId.get('pot')?.remote]).toEqual([[], 'until-read']);
     expect(await Promise.all(Array.from({ length: 8 }, () => bodyOf(registry)))).toEqual(Array(8).fill('MARKED tea.'));
     const { resources, directory = '' } = await registry.read('pot', {}, COOK);
     expect([resources, directory.startsWith(copyIn(cache))]).toEqual([[{ path: 'scripts/clean.sh', size: 11 }], true]);

@@ -117,12 +117,12 @@ export class Catalog {
     return this.#readOne(({ dir }) => dir === folder);
   }
 
-  /** Has the files of a skill fetched that come when it is read (`SkillSource.bring`); the snapshot has it then. */
-  async bring({ remote, source: from, qualifiedId }: Skill): Promise<void> {
+  /** Has the files of a skill fetched that is remote `until-read`; the snapshot has them then. */
+  async bring({ source: from, qualifiedId }: Skill): Promise<void> {
     const skill = this.#current.byQualifiedId.get(qualifiedId);
     const source = this.sources().find(({ id }) => id === from);
-    if (!remote || !skill?.remote || !source?.bring) return;
-    await source.bring(skill);
+    if (skill?.remote !== 'until-read') return;
+    await source?.bring?.(skill);
     await this.#readOne((one) => one.qualifiedId === qualifiedId);
   }
 

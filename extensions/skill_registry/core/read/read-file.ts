@@ -53,23 +53,18 @@ export function withAdvice(error: unknown, path: string, names: () => readonly s
 /** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
 export const MAX_CHANGES = 3;
 
-/** Fetches a skill whose files come when it is read. @throws for agents without a reason, which may quote an author. */
+/** Fetches a skill that is remote `until-read`. @throws for agents without a reason, which may quote an author. */
 export async function wasBrought(
   catalog: Pick<Catalog, 'bring'>,
   skill: Skill,
-  { bring }: SkillSource,
   audience: LeavingBytes['audience'],
 ): Promise<boolean> {
-  if (!skill.remote || !bring) return false;
+  if (skill.remote !== 'until-read') return false;
   try {
     await catalog.bring(skill);
     return true;
   } catch (error) {
-    if (audience === 'person') throw error;
-    const { id, source } = skill;
-    const code = isCodedError(error) ? error.code : 'ORIGIN_UNAVAILABLE';
-    const message = `"${id}" is not on this machine yet, and the source "${source}" does not give it now. Try again later, or tell the user: skill-registry show ${id} says why.`;
-    throw new CodedError(code, message, { skill_id: id, source }, error);
+    throw audience === 'person' ? error : notBrought(skill, error);
   }
 }
 
@@ -81,6 +76,12 @@ export function repeated({ name, source }: Skill, skillId: string, digest: strin
 }
 
 // --- internal ---
+
+function notBrought({ id, source }: Skill, error: unknown): CodedError {
+  const code = isCodedError(error) ? error.code : 'ORIGIN_UNAVAILABLE';
+  const message = `"${id}" is not on this machine yet, and the source "${source}" does not give it now. Try again later, or tell the user: skill-registry show ${id} says why.`;
+  return new CodedError(code, message, { skill_id: id, source }, error);
+}
 
 const pathsOf = (source: SkillSource, skill: Skill): readonly string[] =>
   source.listing(skill).files.map(({ path }) => path);

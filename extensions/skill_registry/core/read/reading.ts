@@ -222,7 +222,7 @@ export class SkillReading implements Reading {
     // Files of a held skill are not fetched.
     if (skill.remote && !admit({ skill, kind: 'line', audience }).given) return { skill, refusal: 'SKILL_HELD' };
     const again = () => (changes < MAX_CHANGES ? this.#admitted(find, request, changes + 1) : {});
-    if (await wasBrought(this.#context.catalog, skill, source, audience)) return again();
+    if (await wasBrought(this.#context.catalog, skill, audience)) return again();
     const read = await readFile(skill, source, path, limits);
     if ('error' in read) {
       // No agent learns from an error which files a held skill has.

@@ -46,8 +46,8 @@ export interface SkillSource {
   /** Present with `fetch`: reads all files of a skill. */
   readonly remote?: RemoteFiles;
   /**
-   * For a skill with `remote` whose files come to this machine: has them fetched, once for all who ask. The next scan has
-   * the skill without `remote`. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, SECRET_NOT_APPROVED, SECRET_MISSING.
+   * For a skill that is remote `until-read`: has its files fetched, once for all who ask. The next scan has it without
+   * `remote`. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, SECRET_NOT_APPROVED, SECRET_MISSING.
    */
   bring?(skill: Skill): Promise<void>;
   /** The digest of a file, if known without reading it. */

@@ -105,18 +105,17 @@ export class HeldSkills {
       const some = all.slice(at, at + LOOKED_UP);
       this.#inspections.load(some.map(pathOf));
       for (const skill of some)
-        if (!this.#isJudgedElsewhere(skill) && !this.#inspected.known(skill) && !this.#lines.isUsual(skill))
-          unknown.push(skill);
+        if (skill.remote !== true && !this.#inspected.known(skill) && !this.#lines.isUsual(skill)) unknown.push(skill);
     }
     if (this.#options.inspects === false) return;
     const isGiven = unknown.length <= FEW || this.#options.givesBodies === true;
     const isWhole = (skill: Skill): boolean =>
-      !this.#isAway(skill) && (isGiven || skill.preload === true || this.#names.blocksOf(skill).length > 0);
+      !isAway(skill) && (isGiven || skill.preload === true || this.#names.blocksOf(skill).length > 0);
     const whole = unknown.filter(isWhole);
     const lines = unknown.filter((skill) => !isWhole(skill));
     for (const [skill, found] of await this.#lines.judge(lines)) {
       // Its files come when it is read, and nobody reads it while this holds it.
-      if (this.#isAway(skill)) await this.noteBlocked(skill, skill.digest, found);
+      if (isAway(skill)) await this.noteBlocked(skill, skill.digest, found);
       else whole.push(skill);
     }
     for (const [done, skill] of whole.entries()) {
@@ -142,7 +141,7 @@ export class HeldSkills {
     if (this.#options.isOfPackage(skill)) return () => true;
     if (this.known(skill).heldBecause !== undefined) return undefined;
     // Its source judges the names.
-    if (this.#isJudgedElsewhere(skill)) return () => true;
+    if (skill.remote === true) return () => true;
     const entry = this.#inspected.known(skill);
     const seen = entry && this.#inspections.filesOf(entry.digest);
     return seen && ((path) => seen.has(path));
@@ -163,7 +162,7 @@ export class HeldSkills {
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
-    const here = skills.filter((skill) => !this.#isAway(skill));
+    const here = skills.filter((skill) => !isAway(skill));
     for (const [done, skill] of here.sort((a, b) => a.bytes - b.bytes).entries()) {
       await takeBreak(done, here.length);
       if (signal.aborted) return false;
@@ -345,21 +344,12 @@ export class HeldSkills {
     return running;
   }
 
-  #isJudgedElsewhere(skill: Skill): boolean {
-    return skill.remote === true && this.#options.remote?.(skill) !== undefined;
-  }
-
-  /** Its files come to this machine when it is read, and are inspected then. */
-  #isAway(skill: Skill): boolean {
-    return skill.remote === true && !this.#isJudgedElsewhere(skill);
-  }
-
   #isBroughtIn(skill: Skill): boolean {
-    return skill.remote === true || this.#options.isBroughtIn(skill);
+    return skill.remote !== undefined || this.#options.isBroughtIn(skill);
   }
 
   #judgementOf(skill: Skill, entry: InspectionEntry | undefined): Judgement {
-    if (!entry && !this.#isJudgedElsewhere(skill)) return { heldBecause: NOT_INSPECTED, findings: [] };
+    if (!entry && skill.remote !== true) return { heldBecause: NOT_INSPECTED, findings: [] };
     const heldBecause = this.#reasonOf(skill, entry);
     return { heldBecause, findings: heldBecause === undefined ? [] : this.#blocksOf(skill, entry) };
   }
@@ -381,6 +371,9 @@ export class HeldSkills {
 }
 
 // --- internal ---
+
+/** Its files come when it is read, and are inspected then. */
+const isAway = ({ remote }: Skill): boolean => remote === 'until-read';
 
 function admissionOf(
   { heldBecause, findings, listing }: Judgement,

@@ -71,8 +71,10 @@ export class InspectedSkills {
   /** Of this SKILL.md. Other files may have changed since; every read checks them. */
   known(skill: Skill): InspectionEntry | undefined {
     const entry = this.#inspections.entryAt(pathOf(skill));
-    const remote = skill.remote && this.#options.remote?.(skill);
-    const isOfIt = remote ? entry?.digest === remote.digestOf(skill) : entry?.skillDigest === skill.digest;
+    const isOfIt =
+      skill.remote === true
+        ? entry?.digest === this.#options.remote?.(skill)?.digestOf(skill)
+        : entry?.skillDigest === skill.digest;
     return isOfIt ? entry : undefined;
   }
 

@@ -373,7 +373,7 @@ function awaySkill(
   const { header } = parseSkill(text, identity.file, name);
   const known = Buffer.from(`${digest}\n${text}`);
   const made = header && makeSkill(header, { ...identity, dir: null, realFile: null }, digestOf(known), known.length);
-  return made && Object.assign(made, { remote: true as const });
+  return made && Object.assign(made, { remote: 'until-read' as const });
 }
 
 const MAX_FAULTS = 20;
