@@ -1,6 +1,6 @@
 /**
  * `node bench/pages.mjs [machines] [skills] [first]`: many machines read one published page, of more than 10,000 skills in parts: the first
- * copy, a refresh with nothing changed, a refresh with one skill changed. Each machine is a process with a cache directory of its own; two run at a time. The first
+ * catalog, a skill that is read, a refresh with nothing changed, a refresh with one skill changed. Each machine is a process with a cache directory of its own; two run at a time. The first
  * copy is made by `first` of them; the others begin with a copy of what one of these had then. bench/README.md explains it.
  */
 import { execFileSync, fork } from 'node:child_process';
@@ -32,8 +32,9 @@ const FIRST = Math.min(MACHINES, Number(process.argv[4] ?? (SKILLS > 10_000 ? 1 
 const AT_ONCE = 2;
 const MACHINE = fileURLToPath(new URL('page-machine.mjs', import.meta.url));
 const PHASES = {
-  first: 'first copy / GET of the same bytes',
+  first: 'first catalog / GET of the same bytes',
   again: 'start with the copy / GET of the same bytes',
+  body: 'one skill is read, open before / GET of one document',
   nothing: 'refresh, nothing changed / GET with an ETag',
   one: 'refresh, one skill changed / GET of the same bytes',
 };
@@ -135,7 +136,7 @@ function copyCache(from, to) {
   const isSkill = (path) => /\/pages\/[^/]+\/skills$/.test(path);
   cpSync(from, to, { recursive: true, filter: (path) => !isSkill(path) });
   const pages = 'skill-registry/pages';
-  for (const page of readdirSync(join(from, pages)))
+  for (const page of readdirSync(join(from, pages)).filter((name) => existsSync(join(from, pages, name, 'skills'))))
     execFileSync('cp', ['-al', join(from, pages, page, 'skills'), join(to, pages, page, 'skills')]);
 }
 

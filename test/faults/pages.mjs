@@ -167,6 +167,50 @@ export const pages = [
     test: 'that names no headers does not get the copy',
   },
   {
+    title: 'The line of a skill that has not come yet is not judged',
+    in: 'HeldSkills.#judgementOf',
+    swap: ['skill.remote !== true', '!skill.remote'],
+    test: 'an entry with an attack in its description holds the skill',
+  },
+  {
+    title: 'Another description of the same artifact counts as judged',
+    in: 'awaySkill',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code
+    swap: ['Buffer.from(`${digest}\\n${text}`)', 'Buffer.from(digest)'],
+    test: 'judges another description of the same artifact again',
+  },
+  {
+    title: 'An agent is told why a skill cannot be fetched, in the words of its author',
+    in: 'wasBrought',
+    swap: ["audience === 'person' ? error : notBrought(skill, error)", 'notBrought(skill, error) && error'],
+    test: 'is refused where it leads elsewhere',
+  },
+  {
+    title: 'A skill that a policy holds is fetched',
+    in: 'SkillReading.#admitted',
+    never: "skill.remote && !admit({ skill, kind: 'line', audience }).given",
+    test: 'a policy of the page holds a skill that nobody has read',
+  },
+  {
+    title: 'The old version of a skill is given as the new one',
+    in: 'copyKey',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code
+    swap: ['`${digest} ${name}`', '`${digest.length} ${name}`'],
+    test: 'gives the new version of a skill whose entry has changed',
+  },
+  {
+    title: 'Each who reads a skill fetches it',
+    in: 'PageRefresh.bring',
+    drop: 'this.#coming.set(key, coming);',
+    test: 'fetches a skill when it is read, once',
+  },
+  {
+    title: 'A secret that is not set any more goes to the page with a read',
+    in: 'PageRefresh.#fetch',
+    swap: ['secret?.fill()', 'this.#headers ?? secret?.fill()'],
+    test: 'go to the page for a skill that is read',
+  },
+  {
     title: 'A page that has changed while it is read is not read again',
     in: 'fetchCopy',
     swap: ['now.index === page.index', "now.index !== ''"],

@@ -64,6 +64,8 @@ const DONE = {
 
 /** Shows the frontmatter as text and renders the body. @param said - What the page says above. */
 async function instructions(request: CoreRequest, skill: Skill, said: readonly string[]): Promise<Html> {
+  if (skill.remote === 'until-read')
+    return html`<p>Its files come when it is read, by an agent or with <code>skill-registry show ${skill.qualifiedId}</code>.</p>`;
   if (skill.remote) return html`<p>Its files lie on another machine, and are fetched when an agent reads it.</p>`;
   const { refused, value: read } = await orRefusal(readMarked(request));
   if (refused) return note(html`<p>${refused.message}</p>`, 'warn');

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { tarGz, zip } from '../../helpers/archives.ts';
@@ -126,13 +125,21 @@ it('an entry with an attack in its description holds the skill, nobody is told, 
   await registry.admin.decideTrust('allow', 'bad', { digest: trust.digest, by: 'person:ada' });
   expect(registry.visible(COOK).some(({ id }) => id === 'bad')).toBe(true);
   expect((await registry.read('bad', {}, COOK)).content).toBe('MARKED bad.');
-  // Another description under the same artifact is another line.
+});
+
+it('judges another description of the same artifact again', async () => {
+  const page = await largePage({ tea: pageSkill('tea') });
+  const registry = await readPage(page.url, cache, { interval_seconds: 1 });
+  expect(await said((one) => one.context('makes tea', COOK), registry)).toContain('tea');
   page.put('tea', pageSkill('tea'), { description: `Makes tea. ${attack(134)}` });
-  const { utimesSync } = await import('node:fs');
-  utimesSync(join(copyIn(cache), 'copy.json'), 1, 1);
-  const changed = await readPage(page.url, cache);
-  expect(await said((one) => one.context('makes tea', COOK), changed)).not.toContain('203.0.113');
-  expect(changed.snapshot().byId.get('tea')?.heldBecause).toBeDefined();
+  const seen = new Set<string>();
+  await vi.waitFor(async () => {
+    await registry.refresh();
+    seen.add(await said((one) => one.context('makes tea', COOK), registry));
+    expect(registry.snapshot().byId.get('tea')?.description).toContain('203.0.113');
+  }, 10_000);
+  expect([...seen].join('\n')).not.toContain('203.0.113');
+  expect(registry.snapshot().byId.get('tea')?.heldBecause).toBeDefined();
 });
 
 const files = (...paths: readonly string[]): Parameters<typeof tarGz>[0] => [

@@ -41,7 +41,8 @@ export function createEvaluation(
     },
     async evaluate(skillId, { outputs } = {}) {
       const skill = findSkill(context, skillId);
-      if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
+      const why = skill.remote === 'until-read' ? 'come when it is read' : 'lie on a server, so it is evaluated there';
+      if (skill.remote) throw invalidArgument(`The files of "${skill.id}" ${why}.`);
       const subject = await presentSubject(context, source, skill);
       const bytes = Buffer.from(subject.text);
       const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', bytes });

@@ -181,6 +181,7 @@ function whyNotRecorded(
   recorded: ResultOrReason<Revision | undefined> | undefined,
 ): string | undefined {
   if (recorded && 'reason' in recorded) return recorded.reason;
+  if (remote === 'until-read') return 'Its files come when it is read.';
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
   return recorded?.result ? undefined : `${file} cannot be read now.`;
 }
