@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+// Loaded before a first scan, which waits ten seconds for it.
+import '../../extensions/skill_registry/features/pages/fetch-copy.ts';
 import { type PageServer, servePage } from './page-server.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from './temp-folder.ts';
 

@@ -12,7 +12,6 @@ import { guard } from '../guard/door.ts';
 import { install } from '../install/door.ts';
 import { headersWithSecrets, secretHeaders } from '../install/secret-headers.ts';
 import type { PublishOptions } from './publish/types.ts';
-import type { FetchCopy, FetchSkill } from './well-known-copy.ts';
 
 const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) without user name, query and fragment';
 
@@ -76,12 +75,10 @@ async function openPageSource(config: SourceConfig, host: SourceHost): Promise<S
   const { createWellKnownSource } = await import('./well-known-source.ts');
   const allows = asksForSecrets ? 'decided' : 'all';
   const secret = headers && { names: headers, fill: () => headersWithSecrets({ url, headers, getSecret, allows }) };
-  return createWellKnownSource({ ...options, fetchCopy, fetchSkill, id, intervalMs: seconds * 1000, secret, url });
+  // Its copy is often new enough.
+  const fetching = () => import('./fetch-copy.ts');
+  return createWellKnownSource({ ...options, fetching, id, intervalMs: seconds * 1000, secret, url });
 }
-
-/** Loaded when a page is asked: its copy is often new enough. */
-const fetchCopy: FetchCopy = async (request) => (await import('./fetch-copy.ts')).fetchCopy(request);
-const fetchSkill: FetchSkill = async (request) => (await import('./fetch-copy.ts')).fetchSkill(request);
 
 /** The page without a slash at the end. `text`: its address, or that of its `/.well-known/` index; else undefined. */
 export function pageAddress(text: string): string | undefined {

@@ -30,10 +30,7 @@ import {
 /** A page with at most so many skills is copied whole. Of a larger one a skill comes when it is read. */
 const MOST_WHOLE = 200;
 
-/**
- * Replaces the copy in one step at the end; the first time also before bodies come, so that the skills are listed. If the
- * process ends early, the next one uses what was fetched.
- */
+/** Replaces the copy in one step; the first one also before bodies come. The next process uses what this one fetched. */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers }) => {
   makePrivateFolder(folder);
   const before = readCopy(folder);

@@ -42,8 +42,8 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
   readonly intervalMs: number;
   /** Report no problem while the copy is missing. */
   readonly optional: boolean;
-  readonly fetchCopy: FetchCopy;
-  readonly fetchSkill: FetchSkill;
+  /** Loaded when a page is asked. */
+  readonly fetching: () => Promise<{ readonly fetchCopy: FetchCopy; readonly fetchSkill: FetchSkill }>;
   /** Of a page that wants a secret. `fill` throws a `CodedError` when it may not be sent, or is not set. */
   readonly secret?: { readonly names: SecretHeaders; fill(): OriginHeaders } | undefined;
 }
@@ -242,9 +242,10 @@ class PageRefresh {
   }
 
   async #fetch(entry: IndexEntry): Promise<void> {
-    const { url, folder, fetchSkill, secret } = this.#options;
+    const { url, folder, fetching, secret } = this.#options;
     const signal = abortAfter(READ_MS, this.#ended.signal);
     try {
+      const { fetchSkill } = await fetching();
       const copied = await fetchSkill({ url, folder, entry, signal, headers: secret?.fill() });
       this.fetched.set(copyKey(copied), copied);
     } catch (error) {
@@ -275,12 +276,13 @@ class PageRefresh {
   }
 
   async #ask(damaged: ReadonlySet<string>): Promise<void> {
-    const { url, folder, intervalMs, fetchCopy } = this.#options;
+    const { url, folder, intervalMs, fetching } = this.#options;
     const { signal } = this.#ended;
     const before = this.#failed?.message;
     let isComplete = false;
     this.#isOutdated = false;
     try {
+      const { fetchCopy } = await fetching();
       ({ isComplete } = await fetchCopy({ url, folder, damaged, signal, headers: this.#headers }));
       this.#failed = undefined;
     } catch (error) {
