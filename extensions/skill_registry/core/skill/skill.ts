@@ -26,7 +26,7 @@ export interface Skill extends SkillHeader {
   readonly heldBecause?: string;
   /** Every prompt contains its body. */
   readonly preload?: true;
-  /** Its files are on another machine and are fetched when read. `until-read`: then they stay, and it has no `remote`. */
+  /** Its files are on another machine, and are fetched when read; then those of one that is `until-read` stay here. */
   readonly remote?: true | 'until-read';
   /** The prompt pack that declares it, and its path below that pack (for an inline skill: its id). */
   readonly pack?: { readonly id: string; readonly path: string };

@@ -30,7 +30,7 @@ import {
 /** A page with at most so many skills is copied whole. Of a larger one a skill comes when it is read. */
 const MOST_WHOLE = 200;
 
-/** Replaces the copy in one step; the first one also before bodies come. The next process uses what this one fetched. */
+/** Replaces the copy in one step, the first one also before bodies come. The next process goes on with what came. */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers }) => {
   makePrivateFolder(folder);
   const before = readCopy(folder);
