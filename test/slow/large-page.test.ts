@@ -29,8 +29,7 @@ it.skipIf(COUNT === 0)(
     ];
     const to = join(root, 'public');
     const publish = () => spawnCommand(['publish', '--root', root, '--to', to]);
-    const first = await publish();
-    expect(first.stderr).toContain(`Other programs see 10000 of the ${COUNT} skills`);
+    expect((await publish()).stderr).toContain(`Other programs see 10000 of the ${COUNT} skills`);
     const page = await servePage(to);
     /** What was asked for since the last time, and the bytes of the answers. */
     const asked = (): { readonly paths: readonly string[]; readonly bytes: number } => {
@@ -43,20 +42,23 @@ it.skipIf(COUNT === 0)(
     await whole.admin.inspectSkills();
     expect(problemsOf(whole)).toEqual([]);
     await whole.close();
-    process.stderr.write(`first copy: ${page.answers.length} requests, ${asked().bytes} bytes\n`);
+    const first = asked();
+    expect(first.paths.filter((path) => path.includes('/artifacts/'))).toEqual([]);
+    process.stderr.write(`first catalog: ${first.paths.length} requests, ${first.bytes} bytes\n`);
     vi.stubEnv('XDG_CACHE_HOME', cache);
 
     letAnHourPass(cache);
     const again = await readUntil(await readPage(page.url, cache), () => page.answers.length > 0);
     expect(asked()).toEqual({ paths: [`304 ${FOLDER}/index-parts.json`], bytes: 0 });
+    const digest = (one: SkillRegistry) => one.snapshot().byId.get('skill-00007')?.digest;
+    const before = digest(again);
     await again.close();
 
     appendFileSync(join(root, 'skills/skill-00007/SKILL.md'), '\nChanged.\n');
     await publish();
     letAnHourPass(cache);
-    const changed = await readUntil(await readPage(page.url, cache), async (one) =>
-      (await one.read('skill-00007')).content.includes('Changed.'),
-    );
+    const changed = await readUntil(await readPage(page.url, cache), (one) => digest(one) !== before);
+    expect((await changed.read('skill-00007')).content).toContain('Changed.');
     const { paths, bytes } = asked();
     expect(paths).toEqual([
       `200 ${FOLDER}/artifacts/skill-00007.<digest>.md`,
