@@ -38,8 +38,8 @@ export const policies = [
   },
   {
     title: 'An answer that a page has no policy replaces the one that another process has read',
-    in: 'KeptPolicy.#takeKept',
-    swap: ['[rankOf(this.#kept, this.#policy), rankOf(kept, policy)]', '[0, 0]'],
+    in: 'KeptPolicy.#none',
+    always: 'rankOf(this.#kept, this.#policy) < WRONG',
     test: 'stays the newer one when that there is none comes late',
   },
   {

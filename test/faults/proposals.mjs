@@ -9,7 +9,7 @@ export const proposals = [
   {
     title: 'An export fetches what is missing',
     in: 'runGit',
-    swap: ['...own, ...OFFLINE', '...(top ? own : OFFLINE)'],
+    swap: ['...OFFLINE', '...(top ? own : OFFLINE)'],
     test: 'fetches nothing, so that a config which came with the folder starts no program',
   },
   {

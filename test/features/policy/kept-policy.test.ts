@@ -89,3 +89,20 @@ it.each([
   letHoursPass(1);
   expect(shown(await open())).toEqual(['tea']);
 });
+
+it('is none where a server answers with a page of HTML for a file that it has not, and ends no policy', async () => {
+  const published = await publishedPage(BOTH);
+  await policyPage();
+  const file = join(published.root, 'public/.well-known/agent-skills/policy.json');
+  const config = { sources: [{ wellKnown: published.page.url }], watch: { mode: 'off' } } as const;
+  const open = () => openRoot(tempFolder(), { config });
+  const html = '\ufeff\n<!DOCTYPE html>\n<html><body>An application.</body></html>';
+  writeFileSync(file, html);
+  expect(shown(await open())).toEqual(['rum', 'tea']);
+  writeFileSync(file, JSON.stringify({ version: 1, denied: { ids: ['rum'] } }));
+  letHoursPass(1);
+  expect(shown(await open())).toEqual(['tea']);
+  writeFileSync(file, html);
+  letHoursPass(1);
+  expect(shown(await open())).toEqual(['tea']);
+});

@@ -104,15 +104,21 @@ export class KeptPolicy {
   }
 
   #failed(error: unknown): void {
-    const isNone = isCodedError(error) && [403, 404, 410].includes(Number(error.details.status));
-    if (isCodedError(error, 'ORIGIN_REFUSED')) this.#wrong(describeError(error));
-    else this.#fault = isNone ? `${this.#url} has no ${POLICY_PATH}` : describeError(error);
-    if (isNone && rankOf(this.#kept, this.#policy) < WRONG) this.#keep({ url: this.#url, at: Date.now(), text: null });
+    if (isCodedError(error) && [403, 404, 410].includes(Number(error.details.status))) this.#none();
+    else if (isCodedError(error, 'ORIGIN_REFUSED')) this.#wrong(describeError(error));
+    else this.#fault = describeError(error);
+  }
+
+  #none(): void {
+    this.#fault = `${this.#url} has no ${POLICY_PATH}`;
+    if (rankOf(this.#kept, this.#policy) < WRONG) this.#keep({ url: this.#url, at: Date.now(), text: null });
   }
 
   #answered(text: string, etag: string | undefined, read: Policy | string = readPolicy(text)): void {
     const now = this.#policy?.version ?? 0;
-    if (typeof read === 'string') this.#wrong(`${POLICY_PATH} is wrong (${read})`);
+    // A server of web applications answers so where it has no file.
+    if (/^\s*<(!doctype|html)/i.test(text)) this.#none();
+    else if (typeof read === 'string') this.#wrong(`${POLICY_PATH} is wrong (${read})`);
     else if (text !== this.#kept?.text && read.version <= now)
       this.#fault = `it has the version ${read.version}, and ${now} was read before; give a changed policy a higher one`;
     else {
