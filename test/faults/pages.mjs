@@ -168,7 +168,7 @@ export const pages = [
   },
   {
     title: 'The line of a skill that has not come yet is not judged',
-    in: 'HeldSkills.#judgementOf',
+    in: 'HeldSkills.prepare',
     swap: ['skill.remote !== true', '!skill.remote'],
     test: 'an entry with an attack in its description holds the skill',
   },
@@ -188,7 +188,10 @@ export const pages = [
   {
     title: 'A skill that a policy holds is fetched',
     in: 'SkillReading.#admitted',
-    never: "skill.remote && !admit({ skill, kind: 'line', audience }).given",
+    swap: [
+      "admit({ skill, kind: 'line', audience }).given",
+      "(admit({ skill, kind: 'line', audience }).given !== undefined)",
+    ],
     test: 'a policy of the page holds a skill that nobody has read',
   },
   {
