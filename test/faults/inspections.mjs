@@ -129,4 +129,10 @@ export const inspections = [
     ],
     test: 'asks rules about several files again when one of them has changed',
   },
+  {
+    title: 'A line counts as judged for the file that it stands in',
+    in: 'JudgedLines.judge',
+    swap: ['digestOf(text)', 'digestOf(digest)'],
+    test: 'judges a line once for all processes of the user',
+  },
 ];

@@ -84,7 +84,7 @@ export class HeldSkills {
   readonly #trust = openTrust();
   /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
-  readonly #lines = new JudgedLines();
+  readonly #lines: JudgedLines;
   readonly #names = new JudgedNames();
   /** The last of those that somebody waits for, by path. */
   readonly #running = new Map<string, Running>();
@@ -93,6 +93,7 @@ export class HeldSkills {
     this.#options = options;
     this.#inspections = openInspections(options.file);
     this.#inspected = new InspectedSkills(options, this.#inspections);
+    this.#lines = new JudgedLines(this.#inspections);
   }
 
   /** Judges new skills, if they are few. Of many, what their lines can have; all files where it has a finding. */
