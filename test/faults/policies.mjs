@@ -50,7 +50,7 @@ export const policies = [
   },
   {
     title: 'A deleted file makes a wrong policy right',
-    in: 'KeptPolicy.#failed',
+    in: 'KeptPolicy.#none',
     swap: ['rankOf(this.#kept, this.#policy) < WRONG', 'rankOf(this.#kept, this.#policy) <= WRONG'],
     test: 'holds while it is wrong, until a right one comes',
   },
