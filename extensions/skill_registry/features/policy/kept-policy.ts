@@ -116,7 +116,7 @@ export class KeptPolicy {
 
   #answered(text: string, etag: string | undefined, read: Policy | string = readPolicy(text)): void {
     const now = this.#policy?.version ?? 0;
-    // A server of web applications answers so where it has no file.
+    // Web applications answer so where no file is.
     if (/^\s*<(!doctype|html)/i.test(text)) this.#none();
     else if (typeof read === 'string') this.#wrong(`${POLICY_PATH} is wrong (${read})`);
     else if (text !== this.#kept?.text && read.version <= now)
