@@ -1,0 +1,130 @@
+/** What a hub and its machines say to each other, as JSON. Both halves read with these. */
+import { z } from 'skill-registry/kernel';
+import { SKILL_NAME } from '../pages/page.ts';
+
+export const SPACE: RegExp = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** A skill as it is now. `type` and `digest` are those of its artifact, as on a page. */
+export interface HubEntry {
+  readonly id: string;
+  readonly description: string;
+  readonly tags?: readonly string[] | undefined;
+  readonly type: 'skill-md' | 'archive';
+  readonly digest: string;
+  /** Bytes of the artifact. */
+  readonly size: number;
+  readonly revision: number;
+}
+
+/** Each skill once, with the number of its last change. `entry` is null for one that was withdrawn. */
+export interface HubFeed {
+  readonly epoch: string;
+  readonly head: number;
+  readonly more: boolean;
+  readonly changes: readonly { readonly seq: number; readonly id: string; readonly entry: HubEntry | null }[];
+}
+
+export interface HubHits {
+  readonly hits: readonly { readonly id: string; readonly score: number }[];
+  readonly provisional: boolean;
+}
+
+/** `id`: chosen by the machine, at random: sending it twice is once. */
+export interface SentProposal {
+  readonly id: string;
+  readonly skill_id: string;
+  readonly kind?: 'update' | 'create' | 'delete' | undefined;
+  /** Digest of the artifact that the change is made from; absent for a new skill. */
+  readonly base?: string | undefined;
+  readonly path?: string | undefined;
+  readonly diff?: string | undefined;
+  readonly content?: string | undefined;
+  readonly old_string?: string | undefined;
+  readonly new_string?: string | undefined;
+  readonly remove?: true | undefined;
+  readonly justification: string;
+  readonly evidence?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+export interface HubReceipt {
+  readonly proposal_id: string;
+  readonly state: 'open' | 'stale' | 'approved' | 'rejected';
+  readonly warning?: string | undefined;
+}
+
+export interface SentDecision {
+  readonly decision: 'approve' | 'reject';
+  /** Of the proposal that was shown. */
+  readonly version: string;
+  readonly reason?: string | undefined;
+  readonly inspected?: string | undefined;
+}
+
+export interface SentRollback {
+  readonly revision: number;
+  readonly reason?: string | undefined;
+  readonly inspected?: string | undefined;
+}
+
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const id = z.string().regex(SKILL_NAME);
+
+export const hubEntry: z.ZodType<HubEntry> = z.object({
+  id,
+  description: z.string().min(1).max(1024),
+  tags: z.array(z.string().max(100)).max(32).optional(),
+  type: z.enum(['skill-md', 'archive']),
+  digest,
+  size: z.int().min(0),
+  revision: z.int().min(1),
+});
+
+export const hubFeed: z.ZodType<HubFeed> = z.object({
+  epoch: z.string().min(1).max(100),
+  head: z.int().min(0),
+  more: z.boolean(),
+  changes: z.array(z.object({ seq: z.int().min(1), id, entry: hubEntry.nullable() })).max(500),
+});
+
+export const hubHits: z.ZodType<HubHits> = z.object({
+  hits: z.array(z.object({ id, score: z.number() })).max(200),
+  provisional: z.boolean(),
+});
+
+export const sentProposal: z.ZodType<SentProposal> = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9-]{16,64}$/),
+  skill_id: z.string().min(1).max(64),
+  kind: z.enum(['update', 'create', 'delete']).optional(),
+  base: digest.optional(),
+  path: z.string().min(1).max(1000).optional(),
+  diff: z.string().optional(),
+  content: z.string().optional(),
+  old_string: z.string().optional(),
+  new_string: z.string().optional(),
+  remove: z.literal(true).optional(),
+  justification: z.string(),
+  evidence: z.string().optional(),
+  agent: z.string().min(1).max(150).optional(),
+  model: z.string().max(200).optional(),
+});
+
+export const hubReceipt: z.ZodType<HubReceipt> = z.object({
+  proposal_id: z.string().min(1).max(200),
+  state: z.enum(['open', 'stale', 'approved', 'rejected']),
+  warning: z.string().optional(),
+});
+
+export const sentDecision: z.ZodType<SentDecision> = z.strictObject({
+  decision: z.enum(['approve', 'reject']),
+  version: digest,
+  reason: z.string().optional(),
+  inspected: digest.optional(),
+});
+
+export const sentRollback: z.ZodType<SentRollback> = z.strictObject({
+  revision: z.int().min(1),
+  reason: z.string().optional(),
+  inspected: digest.optional(),
+});
