@@ -45,7 +45,10 @@ export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | s
 }
 
 /** @returns the reason when the index cannot name it. */
-export function artifactOf({ id, description }: Skill, { files, leftOut, links }: PublishableFiles): Artifact | string {
+export function artifactOf(
+  { id, description }: Pick<Skill, 'id' | 'description'>,
+  { files, leftOut, links }: PublishableFiles,
+): Artifact | string {
   if (!SKILL_NAME.test(id))
     return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
   if (description === '') return 'it has no description';

@@ -177,6 +177,28 @@ export function staleError(id: string, { stale, conflict, current }: StalePlan):
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
+/** Applies, merges or is stale, by the texts alone. */
+export function compareFile(
+  { path, base, proposed: digest }: Pick<ProposalRow, 'path' | 'base' | 'proposed'>,
+  location: SkillLocation,
+  { current, before, proposed }: Readonly<Record<'current' | 'before' | 'proposed', Buffer | null>>,
+): Plan {
+  const stale = (reason: string, conflict = ''): StalePlan => {
+    const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
+    return { stale: reason, conflict: cut, ...(digest === null ? {} : { current }) };
+  };
+  const now = current && digestOf(current);
+  if (now === digest) return stale(`"${path}" has this content already.`);
+  if (now === base) return { location, after: proposed, merged: false, current };
+  if (current === null) return stale(`"${path}" does not exist any more.`);
+  if (proposed === null) return stale(`"${path}" has changed since.`);
+  const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
+  if (before === null)
+    return stale(`"${path}" has been created by somebody else since.`, merge.clean ? '' : merge.conflict);
+  if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true, current };
+  return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
+}
+
 // --- internal ---
 
 type ReadOnce = <T>(key: string, read: () => T) => T;
@@ -203,27 +225,6 @@ function assertAsShown(
   const outcome = applyDiff(before?.toString('utf8') ?? '', diff, path, skill_id);
   if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))
     throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
-}
-
-function compareFile(
-  { path, base, proposed: digest }: ProposalRow,
-  location: SkillLocation,
-  { current, before, proposed }: Readonly<Record<'current' | 'before' | 'proposed', Buffer | null>>,
-): Plan {
-  const stale = (reason: string, conflict = ''): StalePlan => {
-    const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
-    return { stale: reason, conflict: cut, ...(digest === null ? {} : { current }) };
-  };
-  const now = current && digestOf(current);
-  if (now === digest) return stale(`"${path}" has this content already.`);
-  if (now === base) return { location, after: proposed, merged: false, current };
-  if (current === null) return stale(`"${path}" does not exist any more.`);
-  if (proposed === null) return stale(`"${path}" has changed since.`);
-  const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
-  if (before === null)
-    return stale(`"${path}" has been created by somebody else since.`, merge.clean ? '' : merge.conflict);
-  if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true, current };
-  return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
 }
 
 /** Characters. Two texts without a common line are one long conflict. */

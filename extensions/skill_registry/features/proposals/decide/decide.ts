@@ -134,6 +134,26 @@ export function proposalChanged(id: string): CodedError {
   return new CodedError('PROPOSAL_CHANGED', message, { id });
 }
 
+export function decidedError({
+  id,
+  kind,
+  state,
+  skill_id,
+  decided_by,
+  decided_at,
+}: Pick<ProposalRow, 'id' | 'kind' | 'state' | 'skill_id' | 'decided_by' | 'decided_at'>): CodedError {
+  const [by, at] = [decided_by ?? 'unknown', decided_at ?? 'an unknown time'];
+  const ifRejected = 'If the change is wanted after all, a person makes it in the folder of the skill.';
+  const advice = state === 'approved' ? UNDO[kind](skill_id) : ifRejected;
+  const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
+  return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
+}
+
+export function checkReason(reason: string, what: string): void {
+  if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
+  checkLength('reason', reason);
+}
+
 // --- internal ---
 
 const NOT_DECIDED = 'Nothing was decided. Approve again to apply the proposal without that edit.';
@@ -145,23 +165,10 @@ const UNDO: Readonly<Record<ProposalRow['kind'], (skillId: string) => string>> =
   create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
 };
 
-function decidedError({ id, kind, state, skill_id, decided_by, decided_at }: ProposalRow): CodedError {
-  const [by, at] = [decided_by ?? 'unknown', decided_at ?? 'an unknown time'];
-  const ifRejected = 'If the change is wanted after all, a person makes it in the folder of the skill.';
-  const advice = state === 'approved' ? UNDO[kind](skill_id) : ifRejected;
-  const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
-  return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
-}
-
 type Outcome =
   | { readonly decided: DecidedProposal; readonly written: SkillLocation | undefined }
   | StalePlan
   | { readonly edited: string };
-
-function checkReason(reason: string, what: string): void {
-  if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
-  checkLength('reason', reason);
-}
 
 /** Call it inside `exclusively`. */
 function decideOn(context: ChangeContext, row: ProposalRow, actor: Decider): Outcome {

@@ -86,6 +86,17 @@ export async function edit(
   }
 }
 
+/** A line like a conflict mark is allowed if one of the sides has it. @throws PROPOSAL_CONFLICT. */
+export function assertResolved(content: string, sides: readonly string[]): void {
+  const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const own = new Set(sides.flatMap(linesOf));
+  for (const [at, line] of linesOf(content).entries())
+    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) {
+      const message = `Line ${at + 1} is still a conflict mark (${quoted(line, 40)}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
+      throw new CodedError('PROPOSAL_CONFLICT', message, { line: at + 1 });
+    }
+}
+
 // --- internal ---
 
 /** So that the text has both sides. */
@@ -144,15 +155,4 @@ function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation
     throw invalidArgument(`The proposal ${id} ${what}. Reject it. To change the skill, edit its files.`);
   }
   return locationOfRow(context, row);
-}
-
-/** A line like a conflict mark is allowed if one of the sides has it. @throws PROPOSAL_CONFLICT. */
-function assertResolved(content: string, sides: readonly string[]): void {
-  const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
-  const own = new Set(sides.flatMap(linesOf));
-  for (const [at, line] of linesOf(content).entries())
-    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) {
-      const message = `Line ${at + 1} is still a conflict mark (${quoted(line, 40)}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
-      throw new CodedError('PROPOSAL_CONFLICT', message, { line: at + 1 });
-    }
 }

@@ -243,13 +243,19 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
   };
 }
 
-// --- internal ---
-
 /** As `proposals.edit` decides. */
-function isEditable({ kind, proposed, state, conflict, skill_id }: ProposalRow): boolean {
+export function isEditable({
+  kind,
+  proposed,
+  state,
+  conflict,
+  skill_id,
+}: Pick<ProposalRow, 'kind' | 'proposed' | 'state' | 'conflict' | 'skill_id'>): boolean {
   if (kind === 'delete' || proposed === null) return false;
   return state === 'open' || (state === 'stale' && kind === 'update' && conflict !== skillGone(skill_id));
 }
+
+// --- internal ---
 
 /** The history may come from somebody else, so a name in it is checked. */
 function isKeptName(name: string, id: string): boolean {

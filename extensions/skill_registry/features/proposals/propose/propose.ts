@@ -31,9 +31,9 @@ import type { ProposalInput, ProposalReceipt } from './types.ts';
 export const MAX_REASON = 10_000;
 const MAX_EVIDENCE = 20_000;
 /** In total. */
-const MAX_OPEN = 1000;
+export const MAX_OPEN = 1000;
 /** Of one agent for one skill, open and stale. */
-const MAX_WAITING_OF_AUTHOR = 5;
+export const MAX_WAITING_OF_AUTHOR = 5;
 
 export async function submit(
   context: ChangeContext,
@@ -108,12 +108,19 @@ export function storeProposal(database: SqliteDatabase, { before, after }: Reque
   addEvent(database, row.id, 'created', { by: row.author, at: row.created });
 }
 
-type Change = Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>;
+type Change = Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after' | 'files'>;
 
 /** Uses only the texts, nothing that the author says. */
-export async function checksOf({ location, kind, path, before, after }: Change): Promise<readonly Check[]> {
+export async function checksOf({
+  location,
+  kind,
+  path,
+  before,
+  after,
+  files: known,
+}: Change): Promise<readonly Check[]> {
   const { skillId, skillFile, validation } = location;
-  const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
+  const files = known ?? (kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path));
   if (kind === 'delete') {
     const text = `The skill goes into the archive with all its files (${files.length}), and can be restored.`;
     return [{ kind: 'size', level: 'warn', text }];
@@ -139,6 +146,12 @@ export function checkLength(field: string, text: string, limit: number = MAX_REA
   throw invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
 }
 
+export function checkWords({ justification, evidence = '' }: ProposalInput): void {
+  if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
+  checkLength('justification', justification);
+  checkLength('evidence', evidence, MAX_EVIDENCE);
+}
+
 // --- internal ---
 
 /** `<skill id>-<UTC time>-<six hex digits>`, always a valid file name. */
@@ -161,10 +174,4 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
   if (ids.length < MAX_WAITING_OF_AUTHOR) return;
   const message = `${ids.length} proposals of ${showHidden(row.author)} for "${row.skill_id}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;
   throw new CodedError('PROPOSAL_LIMIT', message, { skill_id: row.skill_id, ids });
-}
-
-function checkWords({ justification, evidence = '' }: ProposalInput): void {
-  if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
-  checkLength('justification', justification);
-  checkLength('evidence', evidence, MAX_EVIDENCE);
 }

@@ -27,10 +27,8 @@ export function contentDigestsOf(
   return [...kept, ...digests.map((digest) => contentDigest(getBlob(database, digest))), ...removed];
 }
 
-// --- internal ---
-
 /** Ignores what nobody sees: line ends, blanks at ends of lines and text, invisible characters, a BOM. */
-function contentDigest(content: Buffer): string {
+export function contentDigest(content: Buffer): string {
   const seen = content
     .toString('utf8')
     .replace(/\r\n?/g, '\n')
@@ -40,6 +38,8 @@ function contentDigest(content: Buffer): string {
     .join('\n');
   return digestOf(`content\n${seen.trimEnd()}`);
 }
+
+// --- internal ---
 
 function removalDigest(base: string | null): string {
   return digestOf(`removal\n${base}`);

@@ -31,6 +31,8 @@ export interface Request {
   readonly base: string | null;
   /** Faults of a diff that could be applied. */
   readonly notes: readonly string[];
+  /** Paths in the skill. Default: those in its folder. */
+  readonly files?: readonly string[];
 }
 
 /** An agent that turned the skill off may only propose to turn it on; else it gets the answer for a missing skill. */
@@ -67,6 +69,30 @@ export function baseOf({ limits }: ChangeContext, { location, kind, path }: Requ
   }
 }
 
+export function resultOf(
+  { diff, content, oldString, newString, remove }: ProposalInput,
+  before: Buffer | null,
+  path: string,
+  location: SkillLocation,
+): Pick<Request, 'after' | 'notes'> {
+  if (remove) {
+    if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
+    return { after: null, notes: [] };
+  }
+  if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
+  const current = before === null ? '' : decodeText(before, path);
+  if (diff !== undefined) {
+    const outcome = applyDiff(current, diff, path, location.skillId);
+    if (!outcome.applied) throw new CodedError('PROPOSAL_DIFF_FAILED', `The diff does not apply. ${outcome.reason}`);
+    return { after: Buffer.from(outcome.text), notes: outcome.notes };
+  }
+  if (oldString === undefined || newString === undefined)
+    throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
+  if (before === null)
+    throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
+  return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
+}
+
 // --- internal ---
 
 function compared(
@@ -96,28 +122,4 @@ function compared(
   const { after, notes } = resultOf(input, before, path, location);
   checkChange(location, path, { before, after }, context.limits);
   return { location, kind, path, before, after, base: before && digestOf(before), notes };
-}
-
-function resultOf(
-  { diff, content, oldString, newString, remove }: ProposalInput,
-  before: Buffer | null,
-  path: string,
-  location: SkillLocation,
-): Pick<Request, 'after' | 'notes'> {
-  if (remove) {
-    if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
-    return { after: null, notes: [] };
-  }
-  if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
-  const current = before === null ? '' : decodeText(before, path);
-  if (diff !== undefined) {
-    const outcome = applyDiff(current, diff, path, location.skillId);
-    if (!outcome.applied) throw new CodedError('PROPOSAL_DIFF_FAILED', `The diff does not apply. ${outcome.reason}`);
-    return { after: Buffer.from(outcome.text), notes: outcome.notes };
-  }
-  if (oldString === undefined || newString === undefined)
-    throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
-  if (before === null)
-    throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
-  return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
 }
