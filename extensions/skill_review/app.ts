@@ -19,15 +19,20 @@ import { skillFilesPages } from './pages/skill-files.ts';
 import { requestOf } from './request.ts';
 import type { CorePages, CoreRequest, Review, ReviewApp, ReviewContext, ReviewEnv } from './review.ts';
 
-export function createApp(review: Review, guard: Guard, live: LiveUpdates, onError: (error: Error) => void): ReviewApp {
+export function createApp(
+  review: Review,
+  checks: Guard['checks'],
+  live: LiveUpdates,
+  onError: (error: Error) => void,
+): ReviewApp {
   const app: ReviewApp = new Hono<ReviewEnv>();
-  app.use(...guard.checks);
+  app.use(...checks);
   for (const [name, type] of Object.entries(FILES)) {
     const bytes = readFileSync(join(builtExtensions(), 'skill_review', 'assets', name));
     app.get(`${ASSETS}${name}`, (context) => context.body(bytes, 200, { 'Content-Type': type }));
   }
   app.get('/events', live.handler);
-  for (const { get = {}, post = {} } of [...PAGES, ...review.features]) {
+  for (const { get = {}, post = {} } of [...(review.isOfTeam ? [] : OF_ROOT), ...PAGES, ...review.features]) {
     for (const [path, handle] of Object.entries(get)) app.get(path, (context) => answer(context, review, handle));
     for (const [path, handle] of Object.entries(post)) app.post(path, (context) => answer(context, review, handle));
   }
@@ -44,13 +49,13 @@ export function createApp(review: Review, guard: Guard, live: LiveUpdates, onErr
 const PAGES: readonly CorePages[] = [
   inboxPages,
   problemPages,
-  decisionPages,
-  extensionPages,
   skillPages,
   skillFilesPages,
   skillAgentsPages,
   catalogPages,
 ];
+
+const OF_ROOT: readonly CorePages[] = [decisionPages, extensionPages];
 
 const FILES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(STYLES.map((name) => [name, 'text/css; charset=utf-8'])),

@@ -4,7 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { refusalPage } from './layout.ts';
-import type { ReviewContext, ReviewEnv } from './review.ts';
+import type { ReviewEnv } from './review.ts';
 
 /** Admits only a browser that opened the printed address. */
 export interface Guard {
@@ -25,7 +25,7 @@ export const ASSETS: string = '/assets/';
  * Token and key are random and end with the process. Browsers send cookies to all ports of a host: the port in the
  * name of the cookie keeps several review pages on this machine apart.
  */
-export function createGuard(): Guard {
+export function createGuard(by: string): Guard {
   const key = randomBytes(32);
   const token = randomBytes(32).toString('base64url');
   const entrance = `/open/${token}`;
@@ -59,37 +59,38 @@ export function createGuard(): Guard {
     if (path.startsWith(ASSETS)) return next();
     const id = sessionOf(context);
     if (id === undefined) return refuse(context, 401, 'session');
+    context.set('by', by);
     context.set('csrf', sign(`form ${id}`));
-    return next();
-  };
-
-  const write: MiddlewareHandler<ReviewEnv> = async (context, next) => {
-    if (context.req.method !== 'POST') return next();
-    if (!isOwnOrigin(context)) return refuse(context, 403, 'origin');
-    const type = context.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
-    if (!FORMS.includes(type)) return refuse(context, 415, 'form');
-    const body = await context.req.parseBody().catch(() => undefined);
-    if (body === undefined) return refuse(context, 400, 'form');
-    if (typeof body.csrf !== 'string' || !isEqual(body.csrf, context.get('csrf'))) return refuse(context, 403, 'csrf');
     return next();
   };
 
   return {
     entrance,
-    checks: [
-      HEADERS,
-      host,
-      session,
-      bodyLimit({ maxSize: FORM_BYTES, onError: (context) => refuse(context as ReviewContext, 413, 'size') }),
-      write,
-    ],
+    checks: checksBehind(host, session),
     listensOn(taken) {
       port = taken;
     },
   };
 }
 
+/** @param entrance - Lets in: it sets `by` and `csrf`, or answers. What a write needs comes after it. */
+export function checksBehind(...entrance: readonly MiddlewareHandler<ReviewEnv>[]): Guard['checks'] {
+  const onError = (context: Context) => refuse(context, 413, 'size');
+  return [HEADERS, ...entrance, bodyLimit({ maxSize: FORM_BYTES, onError }), write];
+}
+
 // --- internal ---
+
+const write: MiddlewareHandler<ReviewEnv> = async (context, next) => {
+  if (context.req.method !== 'POST') return next();
+  if (!isOwnOrigin(context)) return refuse(context, 403, 'origin');
+  const type = context.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!FORMS.includes(type)) return refuse(context, 415, 'form');
+  const body = await context.req.parseBody().catch(() => undefined);
+  if (body === undefined) return refuse(context, 400, 'form');
+  if (typeof body.csrf !== 'string' || !isEqual(body.csrf, context.get('csrf'))) return refuse(context, 403, 'csrf');
+  return next();
+};
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
@@ -122,7 +123,8 @@ const POLICY: MiddlewareHandler = secureHeaders({
  */
 function isOwnOrigin({ req }: Context): boolean {
   const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
-  const isOurs = origin === `http://${req.header('host')}`;
+  // Behind a proxy with TLS the page is https.
+  const isOurs = [`http://${req.header('host')}`, `https://${req.header('host')}`].includes(origin ?? '');
   if (site !== undefined) return site === 'same-origin' && (origin === undefined || origin === 'null' || isOurs);
   return isOurs;
 }

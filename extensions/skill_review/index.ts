@@ -1,1 +1,1 @@
-export { type ReviewServerOptions, type ReviewServing, serveReview } from './server.ts';
+export { openTeamPages, type ReviewServerOptions, type ReviewServing, serveReview } from './server.ts';

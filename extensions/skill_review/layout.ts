@@ -6,7 +6,7 @@ import type { Review, ReviewContext } from './review.ts';
 export const STYLES: readonly string[] = ['base.css', 'parts.css', 'forms.css', 'charts.css', 'reading.css'];
 
 export function page(context: ReviewContext, review: Review, { title, at, main, live = 'notice' }: Page): Html {
-  const [inbox, ...others] = NAVIGATION;
+  const [inbox = HOME, ...others] = NAVIGATION.filter(({ address }) => !review.isOfTeam || address !== '/decisions');
   const entries = [inbox, ...review.features.flatMap(({ navigation = [] }) => navigation), ...others].map(
     ({ address, text }) =>
       html`<li><a href="${address}"${at === address ? html` aria-current="page"` : ''}>${text}</a></li>\n`,
@@ -22,7 +22,7 @@ ${entries}</ul></nav>
 <main id="main" class="wide" tabindex="-1">
 ${main}
 </main>
-<footer class="wide">Decisions here are made as <b>${review.by}</b>, in <code>${review.root}</code>.</footer>`;
+<footer class="wide">Decisions here are made as <b>${context.get('by')}</b>, in <code>${review.root}</code>.</footer>`;
   return shell(title, body, html` data-live="${live}" data-count="${review.count()}"`);
 }
 
@@ -40,12 +40,13 @@ export function refusalPage(reason: string): Html {
 
 // --- internal ---
 
+const HOME = { address: '/', text: 'Inbox' };
 const NAVIGATION = [
-  { address: '/', text: 'Inbox' },
+  HOME,
   { address: '/catalog', text: 'Catalog' },
   { address: '/problems', text: 'Problems' },
   { address: '/decisions', text: 'Decisions' },
-] as const;
+];
 
 function shell(title: string, body: Html, attributes: Html | '' = ''): Html {
   return html`<!doctype html>

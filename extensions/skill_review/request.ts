@@ -31,7 +31,7 @@ export async function requestOf(context: ReviewContext, review: Review): Promise
     optional,
     all: (name) =>
       [Object.hasOwn(body, name) ? (body[name] ?? []) : []].flat().filter((one) => typeof one === 'string'),
-    actor: { by: review.by, reason: reason === undefined ? DOOR : `${reason} (${DOOR})` },
+    actor: { by: context.get('by'), reason: reason === undefined ? DOOR : `${reason} (${DOOR})` },
     form: (action, content, attributes) => html`<form method="post" action="${action}"${attributes}>
 <input type="hidden" name="csrf" value="${context.get('csrf')}">
 ${content}

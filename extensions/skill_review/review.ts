@@ -12,14 +12,14 @@ export interface Review {
   isHeldReadable(): boolean;
   /** The root is approved. */
   isTrusted(): boolean;
-  /** `person:<name>` */
-  readonly by: string;
   readonly markdown: MarkdownReader;
   /** The agents as declared now. */
   agents(): Promise<readonly TurnContext[]>;
   /** Changes so far: a page with another count may be out of date. */
   count(): number;
   changed(): Promise<void>;
+  /** Of a team: there is no root and no extension to decide about. */
+  readonly isOfTeam: boolean;
 }
 
 export interface CoreRequest extends ReviewRequest, Review {}
@@ -28,6 +28,8 @@ export type CorePages = Routes<CoreRequest>;
 export interface ReviewEnv {
   Variables: {
     csrf: string;
+    /** `person:<name>`: whose decisions these are. */
+    by: string;
   };
 }
 
