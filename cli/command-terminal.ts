@@ -18,6 +18,7 @@ export function commandTerminal(terminal: Terminal, features: readonly FeatureCo
     isRoot,
     findRoot: (options) => findRoot(options, terminal),
     configOf: (root, options) => ownerConfig(root, isTrusted(root, options, terminal)).values,
+    openTeamPages: async (options) => (await import('../extensions/skill_review/index.ts')).openTeamPages(options),
     openRegistry(options, opening) {
       const open = opened.get(options) ?? openRegistry(options, terminal, opening);
       opened.set(options, open);

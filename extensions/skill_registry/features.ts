@@ -4,6 +4,7 @@ import { dialects } from './features/dialects/door.ts';
 import { evaluate } from './features/evaluate/door.ts';
 import { guard } from './features/guard/door.ts';
 import { history } from './features/history/door.ts';
+import { hub } from './features/hub/door.ts';
 import { install } from './features/install/door.ts';
 import { mcpSource } from './features/mcp_source/door.ts';
 import { meaning } from './features/meaning/door.ts';
@@ -18,6 +19,7 @@ export * from './features/dialects/api.ts';
 export * from './features/evaluate/api.ts';
 export * from './features/guard/api.ts';
 export * from './features/history/api.ts';
+export * from './features/hub/api.ts';
 export * from './features/install/api.ts';
 export * from './features/mcp_source/api.ts';
 export * from './features/meaning/api.ts';
@@ -36,6 +38,7 @@ const features: readonly Feature[] = [
   install,
   pages,
   policy,
+  hub,
   mcpSource,
   packs,
   evaluate,

@@ -3,7 +3,7 @@ import { CodedError, describeError } from 'skill-registry/kernel';
 import { invalidArgument } from '../../lib/forms/index.ts';
 import { createMarkdownReader } from '../../lib/markdown/index.ts';
 import { serve } from '../../lib/serving/index.ts';
-import type { Admitted, TeamPages, TeamPagesOptions } from './api.ts';
+import type { TeamPages, TeamPagesOptions } from '../skill_registry/api.ts';
 import { createApp } from './app.ts';
 import { checksBehind, createGuard, type Guard } from './guard.ts';
 import { createLiveUpdates } from './live.ts';
@@ -47,7 +47,7 @@ export async function serveReview(options: ReviewServerOptions): Promise<ReviewS
 /** The pages of a team, for a server that has let a person in: it answers without asking who that is. */
 export async function openTeamPages({ registry, name, onError }: TeamPagesOptions): Promise<TeamPages> {
   const admit: MiddlewareHandler<ReviewEnv> = async (context, next) => {
-    const { by, csrf } = context.env as Partial<Admitted>;
+    const { by, csrf } = context.env as { by?: string; csrf?: string };
     if (by === undefined || csrf === undefined) return context.text('Not let in', 401);
     context.set('by', by);
     context.set('csrf', csrf);

@@ -20,6 +20,7 @@ const FEATURES = `${REGISTRY}/features`;
 /** Extensions that are nothing without a feature: they go with it. */
 const EXTENSIONS = {
   history: ['workspace_files', 'builder_agent'],
+  hub: ['skill_hub'],
   proposals: ['skill_reviewer', 'workspace_files', 'builder_agent'],
 };
 

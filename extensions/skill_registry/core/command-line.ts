@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { type ExitStatus, invalidArgument, type Options, type Terminal } from '../../../lib/command-line/index.ts';
 import type { SkillRegistry } from './api.ts';
+import type { TeamPages, TeamPagesOptions } from './review.ts';
 
 /** A feature may declare more members that features which need it give. */
 export interface FeatureCommands {
@@ -92,6 +93,7 @@ export interface CommandTerminal extends Terminal {
   /** The owner's config of the registry, without what an unapproved root may not set. */
   configOf(root: string, options: Options): Readonly<Record<string, unknown>>;
   readonly features: readonly FeatureCommands[];
+  openTeamPages(options: TeamPagesOptions): Promise<TeamPages>;
 }
 
 /** Their titles in the help, in this order. */

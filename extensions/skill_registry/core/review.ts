@@ -45,6 +45,20 @@ export interface ReviewRequest {
   partsOf(page: string, skillId: string | undefined): Promise<readonly Piece[]>;
 }
 
+/** The review page for a server that lets persons in itself. */
+export interface TeamPages {
+  /** @param admitted.by - `person:<name>`. @param admitted.csrf - Every form of the session sends it back. */
+  answer(request: Request, admitted: { readonly by: string; readonly csrf: string }): Promise<Response>;
+  close(): void;
+}
+
+export interface TeamPagesOptions {
+  readonly registry: SkillRegistry;
+  /** Shown at the end of each page. */
+  readonly name: string;
+  readonly onError: (error: Error) => void;
+}
+
 /** By route. */
 type Handlers<Request> = Readonly<Record<string, (request: Request) => Answer | Promise<Answer>>>;
 

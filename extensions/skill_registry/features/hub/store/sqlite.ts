@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../../lib/digest/index.ts';
+import { openSqlite } from '../../../../../lib/sqlite/index.ts';
 import { fileIdentity, openDatabase, type SqliteDatabase, versionOf } from '../../../core/store/open-database.ts';
 import { assertNoNul } from '../../proposals/propose/proposal-store.ts';
 import type {
@@ -24,6 +25,12 @@ export function openSqliteStore(file: string): HubStore {
     for (const listener of listeners) listener(space);
   };
   prepare(database, file);
+  const identity = fileIdentity(file);
+  const write = <T>(work: () => T): T => {
+    if (fileIdentity(file) === identity) return database.transaction(work);
+    // A restore has put another file there; what is written into this one would be lost.
+    throw new CodedError('STORE_UNAVAILABLE', `${file} was replaced while the hub ran. Start the hub again.`);
+  };
   const one = <Row>(sql: string, ...values: Values): Row | undefined => database.prepare<Row>(sql).get(...values);
   const all = <Row>(sql: string, ...values: Values): Row[] => database.prepare<Row>(sql).all(...values);
   const proposalWhere = (where: string, ...values: Values): readonly HubProposal[] =>
@@ -54,12 +61,12 @@ export function openSqliteStore(file: string): HubStore {
         ({ persons, ...revision }) => ({ ...revision, persons: JSON.parse(persons) }),
       ),
     async commit(space, change) {
-      const number = database.transaction(() => commit(database, space, change));
+      const number = write(() => commit(database, space, change));
       if (number !== undefined) tell(space);
       return number;
     },
     async addProposal(space, proposal) {
-      const before = database.transaction(() => {
+      const before = write(() => {
         const { person, sent_id: sentId } = proposal;
         const [same] = proposalWhere('space = ? AND person = ? AND sent_id = ?', space, person, sentId);
         if (same) return same;
@@ -81,7 +88,7 @@ export function openSqliteStore(file: string): HubStore {
       return proposalWhere(where, space, ...(states ?? []), ...only, limit ?? -1);
     },
     async note(space, { id, edition }, fields, event) {
-      const isDone = database.transaction(() => {
+      const isDone = write(() => {
         if (!updateProposal(database, space, { id, edition }, fields)) return false;
         addEvent(database, space, id, event);
         const details = JSON.stringify(event.content);
@@ -98,7 +105,7 @@ export function openSqliteStore(file: string): HubStore {
         proposalId,
       ).map(({ content, ...event }) => ({ ...event, content: JSON.parse(content) })),
     async addToken({ id, space, role, person, created_by: by, expires }, hash) {
-      database.transaction(() => {
+      write(() => {
         const sql = `INSERT INTO token (id, hash, space, role, person, created, created_by, expires)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
         database.prepare(sql).run(id, hash, space, role, person, now(), by, expires);
@@ -116,14 +123,14 @@ export function openSqliteStore(file: string): HubStore {
       return found;
     },
     revokeToken: async (id, by) =>
-      database.transaction(() => {
+      write(() => {
         const sql = 'UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL';
         if (database.prepare(sql).run(now(), id).changes === 0) return false;
         const space = one<{ space: string }>('SELECT space FROM token WHERE id = ?', id)?.space ?? '';
         addAudit(database, { by, space, what: 'token revoke', subject: id, details: '{}' });
         return true;
       }),
-    noteAudit: async (row) => database.transaction(() => addAudit(database, row)),
+    noteAudit: async (row) => write(() => addAudit(database, row)),
     async audit() {
       const rows = all<AuditRow>('SELECT * FROM audit ORDER BY seq');
       let last: AuditRow | undefined;
@@ -141,6 +148,34 @@ export function openSqliteStore(file: string): HubStore {
     },
     close: async () => database.close(),
   };
+}
+
+/** A whole copy, while the hub runs. @param target - Must not exist. */
+export function backUp(file: string, target: string): void {
+  const database = openDatabase(file);
+  try {
+    database.prepare('VACUUM INTO ?').run(target);
+  } finally {
+    database.close();
+  }
+}
+
+/** @throws STORE_UNAVAILABLE when it is damaged, or no database of a hub. */
+export function assertWhole(file: string): void {
+  const database = openSqlite(file);
+  const found = (() => {
+    try {
+      const isOfHub = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit'").get() !== undefined;
+      const verdict = database.prepare<{ integrity_check: string }>('PRAGMA integrity_check').get()?.integrity_check;
+      return isOfHub && verdict === 'ok' && versionOf(database) <= VERSION;
+    } catch {
+      return false;
+    } finally {
+      database.close();
+    }
+  })();
+  if (!found)
+    throw new CodedError('STORE_UNAVAILABLE', `${file} is damaged, or no backup of a hub. Nothing was changed.`);
 }
 
 // --- internal ---

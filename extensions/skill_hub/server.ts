@@ -1,0 +1,110 @@
+import { type Context, Hono } from 'hono';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { type Served, serve } from '../../lib/serving/index.ts';
+import { assertMay, callerOf, createLimits } from './access.ts';
+import type { HubService, PersonPages } from './api.ts';
+import { createPersonPages } from './person.ts';
+import { type Asked, ROUTES } from './routes.ts';
+
+export interface ServeHubOptions {
+  readonly service: HubService;
+  /** The review page of a space. */
+  readonly pagesOf: (space: string) => Promise<PersonPages>;
+  /** Name or address. Default: `127.0.0.1`. */
+  readonly host?: string | undefined;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Makes a code of an error, where it is one. */
+  readonly asCoded: (error: unknown) => unknown;
+  /** For failures that the caller is not told of. */
+  readonly onError: (error: Error) => void;
+}
+
+export interface HubServing extends Pick<Served, 'port'> {
+  /** Ends open polls, waits up to a second for other requests, then closes all connections. */
+  close(): Promise<void>;
+}
+
+/** @throws the error of `listen`, with its `code`. */
+export async function serveHub({ host = '127.0.0.1', port, ...options }: ServeHubOptions): Promise<HubServing> {
+  const stopping = new AbortController();
+  const { fetch } = createApp(options, stopping.signal);
+  const served = await serve({ fetch, host, port, onError: options.onError });
+  return { port: served.port, close: () => served.close(() => stopping.abort()) };
+}
+
+// --- internal ---
+
+function createApp(
+  { service, pagesOf, asCoded, onError }: Omit<ServeHubOptions, 'host' | 'port'>,
+  stopping: AbortSignal,
+): Hono {
+  const app = new Hono();
+  const limits = createLimits();
+  const refuse = (thrown: unknown): Response => {
+    const error = asCoded(thrown);
+    if (!isCodedError(error)) onError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    return refusal(isCodedError(error) ? error : new CodedError('UNEXPECTED_FAILURE', 'The request failed.'));
+  };
+  app.use(async (context, next) => {
+    await next();
+    const { headers } = context.res;
+    headers.set('x-content-type-options', 'nosniff');
+    headers.set('cache-control', 'no-store');
+    if (!headers.has('content-security-policy'))
+      headers.set('content-security-policy', "default-src 'none'; form-action 'self'; frame-ancestors 'none'");
+  });
+  app.get('/healthz', (context) => context.json({ ok: true }));
+  const asked = async (context: Context): Promise<Asked> => {
+    const caller = await callerOf(service, context.req.header('authorization'));
+    limits.take(caller.principal);
+    if (stopping.aborted) throw new CodedError('HUB_STOPPING', 'The hub is stopping. Try again later.');
+    return { ...caller, context, service, limits, stopping };
+  };
+  app.get('/readyz', async (context) => {
+    await asked(context);
+    await service.assertReady();
+    return context.json({ ok: true });
+  });
+  for (const { method, path, role, answer } of ROUTES)
+    app.on(method, `/v1/spaces/:space${path}`, async (context) => {
+      const given = await asked(context);
+      assertMay(given.principal, context.req.param('space') ?? '', role);
+      return answer(given);
+    });
+  // Without a principal every address below is the same.
+  app.all('/v1/*', async (context) => {
+    await asked(context);
+    throw new CodedError('HUB_NOT_FOUND', 'Nothing is here.');
+  });
+  const person = createPersonPages({ service, pagesOf, stopping });
+  app.all('*', (context) => person(context.req.raw));
+  app.onError((error) => refuse(error));
+  return app;
+}
+
+function refusal({ code, message, details }: CodedError): Response {
+  const status = STATUS[code] ?? (code.endsWith('_NOT_FOUND') ? 404 : 409);
+  const error = Object.keys(details).length > 0 ? { code, message, details } : { code, message };
+  const more = status === 401 ? { 'www-authenticate': 'Bearer' } : status === 429 ? { 'retry-after': '1' } : {};
+  return Response.json({ error }, { status, headers: more });
+}
+
+/** Of other codes: 404 for what was not found, else 409. */
+const STATUS: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  PATH_TRAVERSAL: 400,
+  NOT_TEXT: 400,
+  ORIGIN_REFUSED: 400,
+  HUB_NO_PRINCIPAL: 401,
+  HUB_FORBIDDEN: 403,
+  FOUR_EYES: 403,
+  HUB_TOO_LARGE: 413,
+  RESOURCE_TOO_LARGE: 413,
+  SKILL_INVALID: 422,
+  HUB_BUSY: 429,
+  UNEXPECTED_FAILURE: 500,
+  HUB_STOPPING: 503,
+  REGISTRY_CLOSED: 503,
+  STORE_UNAVAILABLE: 503,
+};

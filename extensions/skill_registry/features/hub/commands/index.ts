@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { BY, type FeatureCommands } from '../../../core/command-line.ts';
+
+export const commands: FeatureCommands = {
+  add(make) {
+    withData(make(['setup', 6], 'serve', '$ --data /srv/skills --port 7800', 'serve', () => import('./serve.ts')))
+      .description('serve the skills of teams to their machines: changes, proposals, and the review page')
+      .option('--port <port>', 'listen on this port (0: any free one); the address is printed', Number, 7800)
+      .option('--host <host>', 'the address to listen on; a proxy with TLS stands before any other', '127.0.0.1');
+    const managing = () => import('./manage.ts');
+    const hub = make(['setup', 7], 'hub', '$ token list --data /srv/skills').description(
+      'tokens, audit, backup and restore of what serve has, at the machine that has it',
+    );
+    const token = make(hub, 'token', '$ list --data /srv/skills').description('tokens, each for one space');
+    withData(make(token, 'list', '$ --data /srv/skills', 'listTokens', managing)).description(
+      'whose there are, without the tokens themselves',
+    );
+    withData(make(token, 'add', '$ --data D --space team --role admin --person ada', 'addToken', managing))
+      .description('issue a token; it is shown once')
+      .requiredOption('--space <name>', 'the team whose skills it opens')
+      .requiredOption('--role <role>', 'reader, proposer, reviewer or admin')
+      .requiredOption('--person <name>', 'who answers for what is done with it')
+      .option('--days <days>', 'after so many days it is over (default: never)', Number)
+      .option(...BY);
+    withData(make(token, 'revoke', '$ 3f2a51c09b77 --data /srv/skills', 'revokeToken', managing))
+      .description('end a token: its next request is refused')
+      .argument('<token>', 'its id, as token list shows it')
+      .option(...BY);
+    withData(make(hub, 'audit', '$ --data /srv/skills', 'showAudit', managing)).description(
+      'what was done, and whether the chain of hashes is whole',
+    );
+    withData(make(hub, 'backup', '$ copy.db --data /srv/skills', 'makeBackup', managing))
+      .description('a whole copy of the database, also while serve runs')
+      .argument('<file>', 'a new file');
+    withData(make(hub, 'restore', '$ copy.db --data /srv/skills', 'restoreBackup', managing))
+      .description('put a backup in place; stop serve first. Machines then read everything again')
+      .argument('<file>', 'made by hub backup');
+  },
+};
+
+// --- internal ---
+
+function withData(command: Command): Command {
+  return command.requiredOption('--data <dir>', 'folder of the hub');
+}

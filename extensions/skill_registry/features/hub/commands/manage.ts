@@ -1,0 +1,90 @@
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { actorOf, EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
+import { makePrivateFile } from '../../../../../lib/files/index.ts';
+import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
+import * as tokens from '../serve/tokens.ts';
+import { assertWhole, backUp, openSqliteStore } from '../store/sqlite.ts';
+import { dataFile, type HubOptions, openStore } from './data.ts';
+
+interface AddOptions extends HubOptions {
+  readonly space: string;
+  readonly role: string;
+  readonly person: string;
+  readonly days?: number;
+}
+
+export async function addToken(options: AddOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { space, role, days } = options;
+  const { by } = actorOf(options, terminal);
+  const { by: person } = actorOf({ by: options.person }, terminal);
+  const { secret, id } = await tokens.addToken(openStore(options, terminal), { space, role, person, days, by });
+  terminal.print({ id, space, role, person, token: secret }, () => secret);
+  terminal.say(`It opens the space ${space} as ${role}, for ${person}. It is not shown again; ${id} is its id.`);
+  return EXIT.done;
+}
+
+export async function listTokens(options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
+  const all = await openStore(options, terminal).tokens();
+  const now = new Date().toISOString();
+  const stateOf = (revoked: string | null, expires: string | null): string =>
+    revoked === null ? (expires !== null && expires <= now ? 'over' : 'valid') : 'revoked';
+  const rows = all.map(({ id, space, role, person, expires, last_use: used, revoked }) => {
+    return [id, space, role, person, stateOf(revoked, expires), expires?.slice(0, 10) ?? '', used ?? 'never'];
+  });
+  const head = ['TOKEN', 'SPACE', 'ROLE', 'PERSON', 'STATE', 'UNTIL', 'LAST USE'];
+  terminal.print({ tokens: all }, () => terminal.table(head, rows));
+  return EXIT.done;
+}
+
+export async function revokeToken(id: string, options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { by } = actorOf(options, terminal);
+  if (!(await openStore(options, terminal).revokeToken(id, by)))
+    throw invalidArgument(`There is no valid token ${JSON.stringify(id)}. hub token list shows those there are.`);
+  terminal.print({ id, revoked: true });
+  terminal.say(`${id} is revoked. A running hub refuses it from now on.`);
+  return EXIT.done;
+}
+
+export async function showAudit(options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { rows, broken } = await openStore(options, terminal).audit();
+  const lines = rows.map(({ seq, at, by, space, what, subject }) => [seq, at, by, space, what, subject]);
+  const head = ['NUMBER', 'WHEN', 'WHO', 'SPACE', 'WHAT', 'ABOUT'];
+  const last = rows.at(-1)?.hash ?? null;
+  terminal.print({ rows, broken: broken ?? null, last }, () => terminal.table(head, lines));
+  if (broken !== undefined) terminal.say(`error: row ${broken} is not what was written, or one before it is gone.`);
+  else terminal.say(`The chain is whole. Its last hash: ${last ?? 'none'}`);
+  return broken === undefined ? EXIT.done : EXIT.problem;
+}
+
+export function makeBackup(to: string, options: HubOptions, terminal: Terminal): ExitStatus {
+  const target = resolve(terminal.cwd, to);
+  if (existsSync(target)) throw invalidArgument(`${target} is there already. Give a new file.`);
+  backUp(dataFile(resolve(terminal.cwd, options.data)), target);
+  makePrivateFile(target);
+  terminal.print({ file: target }, () => target);
+  return EXIT.done;
+}
+
+export async function restoreBackup(from: string, options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
+  const source = resolve(terminal.cwd, from);
+  if (!existsSync(source)) throw invalidArgument(`There is no file ${source}.`);
+  const file = dataFile(resolve(terminal.cwd, options.data));
+  const copy = `${file}.restored`;
+  copyFileSync(source, copy);
+  try {
+    assertWhole(copy);
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    renameSync(copy, file);
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${copy}${end}`, { force: true });
+  }
+  const store = openSqliteStore(file);
+  await store.renewEpoch();
+  const { by } = actorOf(options, terminal);
+  await store.noteAudit({ by, space: '', what: 'restore', subject: source, details: '{}' });
+  await store.close();
+  terminal.print({ file }, () => file);
+  terminal.say('Restored. Machines read everything again when serve runs.');
+  return EXIT.done;
+}

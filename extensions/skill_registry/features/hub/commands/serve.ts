@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { CodedError, describeError } from 'skill-registry/kernel';
+import { EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
+import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
+import type { TeamPages } from '../../../core/review.ts';
+import { asCoded, createService } from '../serve/service.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { dataFile, type HubOptions, isFourEyes } from './data.ts';
+
+interface ServeOptions extends HubOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Runs until a signal, and ends within ten seconds of it. */
+export async function serve({ data, host, port }: ServeOptions, terminal: Terminal): Promise<ExitStatus> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw invalidArgument('--port takes 0 to 65535.');
+  const stop = nextSignal();
+  const root = resolve(terminal.cwd, data);
+  const file = dataFile(root);
+  const fourEyes = isFourEyes(root);
+  const { serveHub } = await import('../../../../skill_hub/index.ts');
+  const store = openSqliteStore(file);
+  const service = createService({ store, fourEyes, root });
+  const onError = (error: Error): void => terminal.say(`error: ${describeError(error)}`);
+  const pages = new Map<string, Promise<TeamPages>>();
+  const pagesOf = (space: string): Promise<TeamPages> => {
+    const opened =
+      pages.get(space) ??
+      service
+        .registryOf(space)
+        .then((registry) => terminal.openTeamPages({ registry, name: `the space ${space}`, onError }));
+    pages.set(space, opened);
+    opened.catch(() => pages.delete(space));
+    return opened;
+  };
+  try {
+    const serving = await serveHub({ service, pagesOf, host, port, asCoded, onError }).catch((error: unknown) => {
+      const message = `Cannot listen on ${host}, port ${port}: ${describeError(error)}. Give another port; 0 takes a free one.`;
+      throw new CodedError('HUB_LISTEN_FAILED', message, { host, port }, error);
+    });
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${serving.port}`;
+    terminal.print({ url, four_eyes: fourEyes }, () => url);
+    if ((await store.tokens()).length === 0)
+      terminal.say(
+        `Nobody has a token yet: skill-registry hub token add --data ${data} --space team --role admin --person NAME`,
+      );
+    await stop;
+    await serving.close();
+  } finally {
+    for (const opened of pages.values()) (await opened.catch(() => undefined))?.close();
+    await service.close();
+  }
+  return EXIT.done;
+}
+
+// --- internal ---
+
+/** Less than ten seconds, after which a supervisor ends it by force. */
+const MOST_MS = 8_000;
+
+function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => {
+        setTimeout(() => process.exit(EXIT.problem), MOST_MS).unref();
+        resolve();
+      });
+  });
+}

@@ -1,0 +1,18 @@
+import { bool, objectOf } from '../../core/config/readers.ts';
+import type { Feature } from '../../core/feature.ts';
+
+/** One registry for many machines. Needs the guard, history, proposals, install and pages. */
+export const hub: Feature = {
+  id: 'hub',
+  config: {
+    keys: {
+      hub: {
+        read: objectOf({ four_eyes: bool }, { four_eyes: false }),
+        default: { four_eyes: false },
+        after: 'policy',
+        harmless: () => true,
+      },
+    },
+  },
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
