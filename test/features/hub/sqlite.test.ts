@@ -1,0 +1,58 @@
+import { copyFileSync, renameSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { dataFile } from '../../../extensions/skill_registry/features/hub/commands/data.ts';
+import { backUp, openSqliteStore } from '../../../extensions/skill_registry/features/hub/store/sqlite.ts';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
+import { DEPLOY, openHub } from '../../helpers/hub.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+import { keepsTheContract } from './store-contract.ts';
+
+describe('SQLite', () => {
+  keepsTheContract(async () => openSqliteStore(dataFile(tempFolder())));
+});
+
+it('refuses to change or delete a row of the audit, and shows a row that was changed all the same', async () => {
+  const file = dataFile(tempFolder());
+  const store = openSqliteStore(file);
+  onTestFinished(() => store.close());
+  for (const subject of ['one', 'two', 'three'])
+    await store.noteAudit({ by: 'person:ada', space: 'team', what: 'looked', subject, details: '{}' });
+  const database = openSqlite(file);
+  onTestFinished(() => database.close());
+  expect(() => database.exec("UPDATE audit SET by = 'person:bob' WHERE seq = 2")).toThrow(/only added to/);
+  expect(() => database.exec('DELETE FROM audit')).toThrow(/only added to/);
+  expect((await store.audit()).broken).toBeUndefined();
+  database.exec("DROP TRIGGER audit_is_as_written; UPDATE audit SET by = 'person:bob' WHERE seq = 2");
+  expect((await store.audit()).broken).toBe(2);
+});
+
+it('has another epoch on a copy that was put there, and refuses to write into a file that is gone', async () => {
+  const hub = await openHub();
+  const admin = await hub.token('admin', 'ada');
+  await hub.publish(admin, 'deploy', DEPLOY);
+  const { epoch } = (await hub.ask(admin, 'GET', '/changes')).json;
+  const file = dataFile(hub.folder);
+  const copy = `${file}.copy`;
+  backUp(file, copy);
+  await hub.publish(admin, 'deploy', DEPLOY.replace('Push', 'Ship'));
+  renameSync(file, `${file}.old`);
+  copyFileSync(copy, file);
+  expect((await hub.publish(admin, 'deploy', DEPLOY.replace('Push', 'Sell'))).json.error.code).toBe(
+    'STORE_UNAVAILABLE',
+  );
+  await hub.close();
+  for (const end of ['-wal', '-shm']) renameIfThere(`${file}${end}`);
+  const again = await openHub({ folder: hub.folder });
+  const { json } = await again.ask(admin, 'GET', `/changes?after=2&epoch=${epoch}&wait=20`);
+  expect(json.epoch).not.toBe(epoch);
+  expect(json).toMatchObject({ head: 1, changes: [] });
+  expect((await again.ask(admin, 'GET', '/changes')).json.changes).toHaveLength(1);
+});
+
+function renameIfThere(file: string): void {
+  try {
+    renameSync(file, `${file}.gone`);
+  } catch {
+    // It was closed before.
+  }
+}
