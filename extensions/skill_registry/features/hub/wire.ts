@@ -106,7 +106,11 @@ export const sentProposal: z.ZodType<SentProposal> = z.strictObject({
   remove: z.literal(true).optional(),
   justification: z.string(),
   evidence: z.string().optional(),
-  agent: z.string().min(1).max(150).optional(),
+  // It is shown before the person, and must not look like one.
+  agent: z
+    .string()
+    .regex(/^[A-Za-z0-9._@/-]{1,150}$/)
+    .optional(),
   model: z.string().max(200).optional(),
 });
 
