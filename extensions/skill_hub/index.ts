@@ -1,1 +1,1 @@
-export { type HubServing, type ServeHubOptions, serveHub } from './server.ts';
+export { serveHub } from './server.ts';

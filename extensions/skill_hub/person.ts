@@ -10,7 +10,7 @@ export interface PersonPagesOptions {
   readonly stopping: AbortSignal;
 }
 
-/** The review page, for who gets in with a token of a reviewer or an admin. A session is in memory, for twelve hours. */
+/** The review page, for whoever has a token of a reviewer or an admin. Sessions are in memory, for twelve hours. */
 export function createPersonPages({ service, pagesOf, stopping }: PersonPagesOptions) {
   const key = randomBytes(32);
   const sessions = new Map<string, { readonly secret: string; readonly until: number }>();
@@ -20,7 +20,7 @@ export function createPersonPages({ service, pagesOf, stopping }: PersonPagesOpt
   };
   const enter = async (request: Request): Promise<Response> => {
     if (request.method !== 'POST') return enterPage(200, '');
-    if (!isOwnOrigin(request)) return enterPage(403, 'This form is from another page.');
+    if (!isSameSite(request)) return enterPage(403, 'This form is from another page.');
     const secret = new URLSearchParams(String(await bodyOf(request, MAX_FORM))).get('token')?.trim() ?? '';
     if (!(await personOf(secret))) return enterPage(401, 'This is no token of a reviewer or an admin.');
     const id = randomBytes(24).toString('base64url');
@@ -66,7 +66,7 @@ const LOOK_MS = 500;
 const MOST = 10_000;
 const MAX_FORM = 10_000;
 
-function isOwnOrigin({ headers }: Request): boolean {
+function isSameSite({ headers }: Request): boolean {
   const site = headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin';
   const host = headers.get('host');

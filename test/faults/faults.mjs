@@ -4,6 +4,7 @@ import { evidence } from './evidence.mjs';
 import { fetched } from './fetched.mjs';
 import { held } from './held.mjs';
 import { heldCode } from './held-code.mjs';
+import { hub } from './hub.mjs';
 import { inspections } from './inspections.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
@@ -50,4 +51,5 @@ export const faults = [
   ...reviewPage,
   ...waysBack,
   ...agents,
+  ...hub,
 ];

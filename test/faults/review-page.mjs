@@ -68,13 +68,13 @@ export const reviewPage = [
   },
   {
     title: 'The review page takes any type of form',
-    in: 'createGuard.write',
+    in: 'write',
     swap: ['!FORMS.includes(type)', "!FORMS.includes(type) && type === '?'"],
     test: 'writes nothing that another page has asked for',
   },
   {
     title: 'The review page takes a form without its token',
-    in: 'createGuard.write',
+    in: 'write',
     drop: "!isEqual(body.csrf, context.get('csrf'))",
     test: 'writes nothing that another page has asked for',
   },

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { serveHub } from '../../extensions/skill_hub/index.ts';
 import { dataFile } from '../../extensions/skill_registry/features/hub/commands/data.ts';
@@ -100,9 +99,4 @@ let sent = 0;
 export function sentId(): string {
   sent += 1;
   return `test-machine-${String(sent).padStart(8, '0')}`;
-}
-
-/** Where the database of a hub lies. */
-export function hubFile(folder: string): string {
-  return join(folder, 'data', 'hub', 'hub.db');
 }

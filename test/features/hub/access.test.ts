@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLimits } from '../../../extensions/skill_hub/access.ts';
 import { ROUTES } from '../../../extensions/skill_hub/routes.ts';
+import { hubFeed, hubHits, hubReceipt } from '../../../extensions/skill_registry/features/hub/wire.ts';
 import { DEPLOY, openHub, sentId } from '../../helpers/hub.ts';
 
 const ROLES = ['reader', 'proposer', 'reviewer', 'admin'] as const;
@@ -165,4 +166,26 @@ it('refuses what is larger than a route takes before it has all of it, and what 
   expect((await hub.publish(admin, 'a%2f..%2fb', DEPLOY)).status).toBe(400);
   expect((await hub.ask(admin, 'GET', '/changes')).json.changes).toEqual([]);
   expect(hub.errors).toEqual([]);
+});
+
+it('answers as machines read it', async () => {
+  const hub = await openHub();
+  const admin = await hub.token('admin', 'ada');
+  await hub.publish(admin, 'deploy', DEPLOY.replace('---\n\n', 'tags: [ops]\n---\n\n'));
+  await hub.publish(admin, 'gone', DEPLOY.replaceAll('deploy', 'gone'));
+  await hub.ask(admin, 'DELETE', '/skills/gone');
+  const feed = hubFeed.parse((await hub.ask(admin, 'GET', '/changes')).json);
+  expect(feed.changes.map(({ id, entry }) => [id, entry?.tags])).toEqual([
+    ['deploy', ['ops']],
+    ['gone', undefined],
+  ]);
+  const hits = hubHits.parse((await hub.ask(admin, 'GET', '/search?q=deploy+the+shop')).json);
+  expect(hits.hits.map(({ id }) => id)).toEqual(['deploy']);
+  const [{ entry }] = feed.changes as [(typeof feed.changes)[number]];
+  const sent = { id: sentId(), skill_id: 'deploy', base: entry?.digest, content: DEPLOY, justification: 'Why.' };
+  expect(hubReceipt.parse((await hub.ask(admin, 'POST', '/proposals', sent)).json).state).toBe('open');
+  const index = (await hub.ask(admin, 'GET', '/.well-known/agent-skills/index.json')).json;
+  expect(index.skills).toMatchObject([{ name: 'deploy', type: 'skill-md', digest: entry?.digest }]);
+  const { pathname } = new URL(index.skills[0].url, `${hub.url}/v1/spaces/team/.well-known/agent-skills/index.json`);
+  expect((await hub.ask(admin, 'GET', `/${pathname}`)).text).toContain('tags: [ops]');
 });

@@ -27,15 +27,7 @@ function endless({ url }: Hub, token: string, method: string, path: string): Pro
 }
 
 it('stays whole and small under bodies without an end, bombs, and archives that lead out', async () => {
-  const hub = await openHub();
-  const [admin, carol] = [await hub.token('admin', 'ada'), await hub.token('proposer', 'carol')];
-  await hub.publish(admin, 'deploy', DEPLOY);
-  for (const [token, method, path] of [
-    [admin, 'PUT', '/skills/large'],
-    [carol, 'POST', '/proposals'],
-    [admin, 'POST', '/proposals/x/decide'],
-  ] as const)
-    expect([413, 0]).toContain(await endless(hub, token, method, path));
+  // Made first: it takes longer than a connection is kept.
   const skill = { path: 'SKILL.md', content: DEPLOY };
   const bombs = [
     gzipSync(Buffer.alloc(700 * 1024 * 1024)),
@@ -48,6 +40,15 @@ it('stays whole and small under bodies without an end, bombs, and archives that 
     tarGz([{ path: 'inner/SKILL.md', content: DEPLOY }]),
     tarGz([]),
   ];
+  const hub = await openHub();
+  const [admin, carol] = [await hub.token('admin', 'ada'), await hub.token('proposer', 'carol')];
+  await hub.publish(admin, 'deploy', DEPLOY);
+  for (const [token, method, path] of [
+    [admin, 'PUT', '/skills/large'],
+    [carol, 'POST', '/proposals'],
+    [admin, 'POST', '/proposals/x/decide'],
+  ] as const)
+    expect([413, 0]).toContain(await endless(hub, token, method, path));
   for (const [at, bomb] of bombs.entries()) {
     const { status } = await hub.ask(admin, 'PUT', '/skills/deploy', bomb);
     expect([at, [400, 413, 422].includes(status)]).toEqual([at, true]);

@@ -36,7 +36,7 @@ export function isFourEyes(data: string): boolean {
   const read = readMapping(readNamedFile(file, MAX_CONFIG, { own: true }).toString('utf8'));
   if ('reason' in read && read.isEmpty) return false;
   const { hub = {} } = 'values' in read ? read.values : { hub: undefined };
-  const { four_eyes: fourEyes = false, ...others } = isRecord(hub) ? hub : { four_eyes: hub };
+  const { four_eyes: fourEyes = false, ...others } = isRecord(hub) ? hub : { four_eyes: null };
   if ('values' in read && typeof fourEyes === 'boolean' && Object.keys(others).length === 0) return fourEyes;
   const message = `${file} cannot be read, or has something else than \`hub: { four_eyes: true }\` or false under \`hub\`. Correct it; until then nothing is served.`;
   throw new CodedError('CONFIG_INVALID', message, { file });

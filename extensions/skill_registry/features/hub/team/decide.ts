@@ -131,12 +131,12 @@ export async function edit(team: Team, id: string, { content, by, version }: Pro
     const { kind, path, skill_id: skillId } = row;
     const subject = await subjectOf(team, row);
     if (version !== undefined && version !== subject.version) throw proposalChanged(id);
-    const { before, files, sides, text } = subject;
-    const after = Buffer.from(adoptLineEndings(sides[0] ?? '', content));
+    const { before, files, text } = subject;
+    const after = Buffer.from(adoptLineEndings(subject.sides[0] ?? '', content));
     const next = { base: before && digestOf(before), proposed: digestOf(after) };
     if (content === text || versionOf(next) === versionOf(row))
       return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
-    assertResolved(content, sides);
+    assertResolved(content, subject.sides);
     const location = locationOf(team, skillId);
     checkChange(location, path, { before, after }, limits);
     const change = { location, kind, path, before, after, files };

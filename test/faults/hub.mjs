@@ -1,0 +1,117 @@
+/** Who gets in at a hub, and what a decision is there. */
+export const hub = [
+  {
+    title: 'A token of one space opens another one at a hub',
+    in: 'assertMay',
+    never: 'principal.space !== space',
+    test: 'opens a space to its own tokens, and says of another space the same as of none',
+  },
+  {
+    title: 'Every token of a hub may do everything',
+    in: 'mayAct',
+    swap: ['ROLES.indexOf(role) >= ROLES.indexOf(needed)', 'ROLES.includes(needed) || role === needed'],
+    test: 'lets each role do what its routes say, and nothing above',
+  },
+  {
+    title: 'A revoked token opens a hub',
+    in: 'openSqliteStore.tokenOf',
+    text: [' AND revoked IS NULL', ''],
+    test: 'knows a token by its digest until it is revoked or over',
+  },
+  {
+    title: 'A token of a hub has no end',
+    in: 'openSqliteStore.tokenOf',
+    drop: '(found.expires !== null && found.expires <= at)',
+    test: 'knows a token by its digest until it is revoked or over',
+  },
+  {
+    title: 'An open poll goes on with a revoked token',
+    in: 'waitForFeed',
+    never: '!(await tokenOf(store, secret))',
+    test: 'refuses a revoked token at its next request, and ends its open poll within a second',
+  },
+  {
+    title: 'A digest is a permission at a hub',
+    in: 'openSqliteStore.artifact',
+    text: ['JOIN skill USING (digest) WHERE space = ?', 'JOIN skill USING (digest) WHERE ? IS NOT NULL'],
+    test: 'gives an artifact to its own space, and after a change only by its skill',
+  },
+  {
+    title: 'A proposer is shown proposals of other persons',
+    in: 'createService.proposal',
+    never: '!isReviewer(principal) && row.person !== principal.person',
+    test: 'shows a proposer the proposals of its person, and no others',
+  },
+  {
+    title: 'Who has proposed approves where four eyes are wanted',
+    in: 'assertOther',
+    always: '!fourEyes || !persons.some((person) => nameKey(person) === nameKey(by))',
+    test: 'has another person approve than who proposed, by whatever token, where four eyes are wanted',
+  },
+  {
+    title: 'Who has edited approves where four eyes are wanted',
+    in: 'approve',
+    swap: ['[row.person, ...row.editors]', '[row.person]'],
+    test: 'has another person approve than who edited, and than who wrote what a roll-back brings',
+  },
+  {
+    title: 'Who has written a content rolls back to it where four eyes are wanted',
+    in: 'rollback',
+    drop: 'assertOther(team, actor.by, target.persons)',
+    test: 'has another person approve than who edited, and than who wrote what a roll-back brings',
+  },
+  {
+    title: 'An admin publishes where four eyes are wanted',
+    in: 'assertMayPublish',
+    always: '!fourEyes',
+    test: 'has another person approve than who edited, and than who wrote what a roll-back brings',
+  },
+  {
+    title: 'A config of a hub that is broken ends four eyes',
+    in: 'isFourEyes',
+    always: "'values' in read && typeof fourEyes === 'boolean' && Object.keys(others).length === 0",
+    test: 'reads four_eyes, and refuses a config that does not say plainly what it wants',
+  },
+  {
+    title: 'A hub approves an attack that nobody has looked at',
+    in: 'assertSeen',
+    always: 'blocks.length === 0',
+    test: 'decides about the version that was shown, and about nothing that looks like an attack without a look',
+  },
+  {
+    title: 'A hub approves other files than those that were inspected',
+    in: 'assertSeen',
+    always: 'inspected === digestOfRead(filesToInspect(after))',
+    test: 'decides about the version that was shown, and about nothing that looks like an attack without a look',
+  },
+  {
+    title: 'A revision replaces one that its approval has not seen',
+    in: 'commit',
+    swap: ['(last?.number ?? 0) !== after', 'last === null'],
+    test: 'makes a revision only after the one that its caller has seen',
+  },
+  {
+    title: 'A hub takes what was sent twice twice',
+    in: 'openSqliteStore.addProposal',
+    drop: 'if (same) return same;',
+    test: 'takes what a person sends twice under one id once, and from two persons twice',
+  },
+  {
+    title: 'A restored hub goes on with numbers that were given before',
+    in: 'prepare',
+    swap: ['found?.file !== fileIdentity(file)', 'found === undefined'],
+    test: 'has another epoch on a copy that was put there, and refuses to write into a file that is gone',
+  },
+  {
+    title: 'A hub writes into a database that is gone',
+    in: 'openSqliteStore.write',
+    always: 'fileIdentity(file) === identity',
+    test: 'has another epoch on a copy that was put there, and refuses to write into a file that is gone',
+  },
+  {
+    title: 'Whoever has a token enters the page of a hub',
+    in: 'createPersonPages.personOf',
+    drop: "mayAct(principal, 'reviewer')",
+    test: 'lets in nobody without a token of a reviewer, another space or a revoked one',
+  },
+];
