@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSy
 import { dirname, join, resolve } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { configOfUntrustedRoot, ownerFile } from '../extensions/skill_registry/host.ts';
-import { isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
+import { heldOfRoot, isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
 import { invalidArgument, type Options, type Terminal } from '../lib/command-line/index.ts';
 import { withFallback } from '../lib/errors/index.ts';
 import { openTrust, userCacheDirectory } from '../lib/trust/index.ts';
@@ -65,7 +65,7 @@ export function takesPresets(root: string, { skills }: Options, terminal: Termin
   return !hasConfig;
 }
 
-/** The owner's config of the registry. For an unapproved root, only the keys that may take effect. */
+/** The owner's config of the registry. For an unapproved root, only the keys that may take effect; a problem has the rest of it. */
 export function ownerConfig(
   root: string,
   trusted: boolean,
@@ -73,13 +73,14 @@ export function ownerConfig(
   const owner = readOwnerConfig(root, 'skill_registry');
   if (trusted) return owner;
   const { values, ignored } = configOfUntrustedRoot(owner.values, realpathSync(root));
-  const held = ignored.map((key) => `${key} in data/skill_registry/config.yaml`);
-  if (existsSync(join(root, '.env'))) held.push('.env');
-  const problem = unapprovedRootProblem(root, held);
+  const keys = ignored.map((key) => `${key} in ${OWN_CONFIG}`);
+  const problem = unapprovedRootProblem(root, [...heldOfRoot(root).filter((held) => held !== OWN_CONFIG), ...keys]);
   return { values, problems: [...owner.problems, ...(problem ? [problem] : [])] };
 }
 
 // --- internal ---
+
+const OWN_CONFIG = 'data/skill_registry/config.yaml';
 
 const NEWS = 'New in this version: skills are also found where agents keep theirs (.claude/skills, .agents/skills ...)';
 const NEWS_WITHOUT = ', here and in your home directory. Nothing there is changed; skill-registry list shows them.';

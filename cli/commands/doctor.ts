@@ -7,13 +7,7 @@ import type {
   OpenRegistry,
   CommandTerminal as Terminal,
 } from '../../extensions/skill_registry/core/command-line.ts';
-import {
-  checkExtensions,
-  createSecrets,
-  heldExtensions,
-  heldOfRoot,
-  unapprovedRootProblem,
-} from '../../kernel/host.ts';
+import { checkExtensions, createSecrets, heldExtensions } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, firstLines, type Options } from '../../lib/command-line/index.ts';
 import { countedWords, formatTable, forTerminal, plural, printable, showName } from '../../lib/text/index.ts';
 import { NO_GUARD, whenReadText } from './list.ts';
@@ -57,7 +51,7 @@ async function examine(opened: OpenRegistry, terminal: Terminal) {
     skillBody: (id) => bodyFor(registry, id),
   });
   const ofFeatures = parts.flatMap((one) => one.problems ?? []);
-  const found = [...withExtensions(problems(), root, trusted), ...ofFeatures, ...checked.problems];
+  const found = [...problems(), ...ofFeatures, ...checked.problems];
   const report = {
     root,
     skills: skills.length,
@@ -100,16 +94,6 @@ async function bodyFor(registry: SkillRegistry, id: string): Promise<string> {
   }
 }
 
-/** Adds what the kernel withholds in an unapproved root; the registry names only its own part. */
-function withExtensions(problems: readonly Problem[], root: string, trusted: boolean): readonly Problem[] {
-  if (trusted) return problems;
-  const known = problems.find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
-  const ofRegistry = Array.isArray(known) ? known.map(String) : [];
-  const all = heldOfRoot(root).filter((held) => !ofRegistry.some((one) => one.endsWith(held)));
-  const problem = unapprovedRootProblem(root, [...all, ...ofRegistry]);
-  return [...problems.filter(({ code }) => code !== 'ROOT_NOT_APPROVED'), ...(problem ? [problem] : [])];
-}
-
 function leftOutOf({ admin, snapshot }: SkillRegistry) {
   const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => admin.leftOutCount(id)).filter((count) => count > 0);
@@ -140,11 +124,9 @@ function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillR
       `Never handed out: ${plural(leftOut.files, 'path')} in ${plural(leftOut.skills, 'skill')} (.env, .git, keys, data/)`,
     '',
     'Sources:',
-    ...report.sources.flatMap(({ id, location, skills: count }) =>
-      count > 0 || !isAbsolute(location) || existsSync(location)
-        ? [`  ${id}: ${plural(count, 'skill')} in ${showName(location)}`]
-        : [],
-    ),
+    ...report.sources
+      .filter(({ location, skills: count }) => count > 0 || !isAbsolute(location) || existsSync(location))
+      .map(({ id, location, skills: count }) => `  ${id}: ${plural(count, 'skill')} in ${showName(location)}`),
     '',
     problemTotals(report, parts),
   ];

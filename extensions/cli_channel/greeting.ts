@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import type { ExtensionContext, ExtensionStatus, Problem } from 'skill-registry/kernel';
 import { countedWords, estimateTokens, formatTable, plural, printable, wrapWords } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
@@ -74,7 +76,8 @@ function sourceLines(registry: SkillRegistry): string {
   const how = WATCHING[registry.admin.watchMode()](registry.config.watch.interval_seconds);
   const lines = registry
     .snapshot()
-    .sources.map(({ id, location, skills }) => `  ${id}: ${plural(skills, 'skill')} in ${onOneLine(location)}`);
+    .sources.filter(({ location, skills }) => skills > 0 || !isAbsolute(location) || existsSync(location))
+    .map(({ id, location, skills }) => `  ${id}: ${plural(skills, 'skill')} in ${onOneLine(location)}`);
   return [`Sources (${how}):`, ...lines].join('\n');
 }
 

@@ -71,6 +71,12 @@ describe('without a config', () => {
     },
   );
 
+  it('names in start no folder of an agent that is not there', async () => {
+    const { stdout } = await runCommand(['start'], { cwd: project, trust: false });
+    expect(stdout).toMatch(/gemini-home: 1 skill in /);
+    expect(stdout).not.toMatch(/: 0 skills in .*(windsurf|goose)/);
+  });
+
   it('shows in start and over MCP on stdio what list shows', async () => {
     const started = await runCommand(['start'], { cwd: project, input: '/skills\n', trust: false });
     for (const id of ALL) expect(started.stdout).toContain(`\n${id} `);

@@ -346,6 +346,14 @@ describe('a policy that nobody has named', () => {
     expect(shown(await openRoot(tempFolder(), { config }))).toEqual(['milk']);
   });
 
+  it('says once what it requires when the config names it, too', async () => {
+    const published = await publishedPage(BOTH);
+    const file = join(published.root, 'public/.well-known/agent-skills/policy.json');
+    writeFileSync(file, JSON.stringify({ version: 1, required: ['milk'] }));
+    const config = { sources: [{ wellKnown: published.page.url }], ...named(published.page.url) };
+    expect(codes(await openRoot(tempFolder(), { config }))).toEqual(['POLICY_REQUIRED']);
+  });
+
   it('holds the skills of its page when it is wrong', async () => {
     const published = await publishedPage(BOTH);
     await policyPage();

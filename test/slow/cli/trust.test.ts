@@ -38,6 +38,14 @@ describe('a root that nobody has approved', () => {
     },
   );
 
+  it('has its extensions among what approvals and list call without effect', async () => {
+    const root = tempFolder(FOREIGN);
+    const { stderr } = await foreign(['approvals', 'list'], root);
+    expect(stderr).toContain('Without effect until its root is allowed: 1 extension: evil\n');
+    expect(stderr).toContain('Without effect until its root is allowed: sources.1 (package)');
+    expect((await foreign(['list', '--json'], root)).stdout).toContain('1 extension: evil');
+  });
+
   it('has its held settings named with the way to approve them, and has them all after that', async () => {
     const root = tempFolder(FOREIGN);
     const problemsOf = async () => {

@@ -150,7 +150,8 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
     },
     problems: (): readonly Problem[] => [
       ...(typeof managed === 'string' ? [unusable(managed)] : []),
-      ...all().flatMap((one) => problemsOf(one, catalog.snapshot())),
+      // The policy of a page can also be named by the config.
+      ...new Map(all().flatMap((one) => problemsOf(one, catalog.snapshot()).map((two) => [two.message, two]))).values(),
       ...heldProblem(catalog.snapshot()),
     ],
     async look() {
