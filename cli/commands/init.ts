@@ -32,7 +32,6 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
     return EXIT.done;
   }
   assertNew(root, isApproved);
-  terminal.assertCanAsk();
   if (!isApproved) assertDataInRoot(root);
   const { agents, text, write } = await startConfig(root);
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;

@@ -99,6 +99,9 @@ export function terminalOf(streams: Streams, { json, yes }: Options, ending: (()
     streams.err(text);
   };
   const say = (text: string): void => err(`${printable(text)}\n`);
+  const assertCanAsk = (): void => {
+    if (!yes && !ask) throw invalidArgument('There is no terminal to ask at. Give --yes to do it without being asked.');
+  };
   return {
     ...streams,
     err,
@@ -140,11 +143,9 @@ export function terminalOf(streams: Streams, { json, yes }: Options, ending: (()
         clear();
       }
     },
-    assertCanAsk() {
-      if (!yes && !ask)
-        throw invalidArgument('There is no terminal to ask at. Give --yes to do it without being asked.');
-    },
+    assertCanAsk,
     async agrees(question) {
+      assertCanAsk();
       if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
       say('Nothing was changed');
       return false;

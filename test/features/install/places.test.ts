@@ -307,6 +307,24 @@ describe('for the person', () => {
     expect(Object.keys(lockIn(state()).skills)).toEqual(['tea']);
   });
 
+  it('has its lost links made again by add --frozen, in any folder, and its changed skills left alone', async () => {
+    await add('--to', 'agents-home');
+    const other = tempFolder({ '.git/HEAD': '' });
+    const frozen = () => runCommand(['add', '--frozen', '--yes'], { cwd: other, trust: false });
+    expect(await frozen()).toMatchObject({ status: 1, stderr: expect.stringContaining('LOCK_INVALID') });
+    rmSync(join(home, LINK));
+    expect(await verified()).toMatchObject([{ state: 'unlinked', of_person: true }]);
+    expect(await frozen()).toMatchObject({ status: 0, stderr: expect.stringContaining('Made again: 1 lost link') });
+    expect(await verified()).toMatchObject([{ state: 'same' }]);
+    rmSync(join(home, LINK));
+    writeFileSync(join(home, REAL, 'SKILL.md'), LONGER);
+    expect(await frozen()).toMatchObject({ status: 1, stderr: expect.stringContaining('LOCK_INVALID') });
+    writeFileSync(join(home, REAL, 'SKILL.md'), TEA);
+    writeTree(other, { 'skills-lock.json': JSON.stringify(lockIn(state())) });
+    expect(await frozen()).toMatchObject({ status: 1, stderr: expect.stringContaining('ROOT_NOT_APPROVED') });
+    expect(isLink(home)).toBe(false);
+  });
+
   it('restores nothing there from the history of a root that nobody approved', async () => {
     await add('--to', 'claude-home');
     await run(['remove', 'tea', '--yes']);

@@ -92,7 +92,7 @@ it('refuses bytes that are not those of the digest, whatever they are', async ()
 it('says what a page has, and fetches nothing, when it is not said which skill is meant', async () => {
   const { url, asked } = await page();
   const { registry } = await openRegistry();
-  const known = expect.stringContaining('it has 3 skills: tea, kettle, pot. Choose with --skill NAME');
+  const known = expect.stringContaining('has 3 skills: tea, kettle, pot. Choose with --skill NAME');
   await expect(registry.origin.add(url)).rejects.toMatchObject({ code: 'ORIGIN_INVALID', message: known });
   await expect(registry.origin.add(url, { skills: ['x'] })).rejects.toMatchObject({ code: 'ORIGIN_INVALID' });
   expect(asked).toEqual([POLICY, INDEX, INDEX]);

@@ -34,8 +34,8 @@ export function skillBlocked(
 }
 
 export function severalSkills(what: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {
-  const why = `it has ${names.length} skills: ${listed(names, 30)}. Choose with --skill NAME, or take --all.`;
-  return originInvalid(what, why);
+  const message = `${JSON.stringify(what.slice(0, 200))} has ${names.length} skills: ${listed(names, 30)}. Choose with --skill NAME, or take --all.`;
+  return new CodedError('ORIGIN_INVALID', message, { skills: names });
 }
 
 export function noSuchSkill(what: string, wanted: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {

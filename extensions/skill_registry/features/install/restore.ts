@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
-import { lockScopes } from '../guard/installed.ts';
+import { type LockScope, lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import { agentFolders, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { originOf, pageIn, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
-import { filesAt, findInstalled } from './find-installed.ts';
+import { filesAt, findInstalled, scopesOf } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, type PlannedSkill, planSkill } from './let-in.ts';
 import { knownAgents, makeLinks, planLinks } from './links.ts';
 import { assertApproved, assertLock, isAsLocked, readLock } from './lock.ts';
@@ -17,29 +17,16 @@ import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
 
 export async function planRestore(context: InstallContext, to: string | undefined): Promise<AddPlan> {
-  assertLock(context.root);
-  assertApproved(context);
+  const [project] = lockScopes(context.root);
+  const person = scopesOf(context).find(({ ofPerson }) => ofPerson);
+  const unlinked = person ? [...(await lostOf(context, person)).unlinked] : [];
+  if (unlinked.length === 0) assertLock(context.root);
   const { skills, broken } = readLock(context.root);
+  if (unlinked.length === 0 || skills.size + broken.size > 0) assertApproved(context);
   const [unusable] = broken;
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
-  const absent: (readonly [string, LockEntry])[] = [];
-  const unlinked: { location: SkillLocation; entry: LockEntry; missing: readonly string[] }[] = [];
-  const [project] = lockScopes(context.root);
-  const installed = await findInstalled(context, project);
-  for (const [name, entry] of skills) {
-    const found = installed.find(name, entry);
-    if (!found) {
-      absent.push([name, entry]);
-      continue;
-    }
-    const { location } = found;
-    const files = filesAt(location);
-    if (!isAsLocked(files, entry)) throw changedHere(name, folderOf(location));
-    const missing = planLinks(project, location, knownAgents(entry)).links.filter((link) => !existsSync(link));
-    // No other program is shown what is held.
-    if (missing.length > 0 && blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined)
-      unlinked.push({ location, entry, missing });
-  }
+  const { absent, ...found } = await lostOf(context, project);
+  unlinked.push(...found.unlinked);
   for (const [name, entry] of absent) {
     const origin = originOf(entry, context.root);
     assertNotRevoked(sourceKey(origin));
@@ -74,13 +61,44 @@ export async function planRestore(context: InstallContext, to: string | undefine
     links: unlinked.flatMap(({ missing }) => missing),
     unreadable: [],
     async apply(...given) {
-      for (const { location, entry } of unlinked) makeLinks(project, location, entry);
+      for (const { scope, location, entry } of unlinked) makeLinks(scope, location, entry);
       return apply(...given);
     },
   };
 }
 
 // --- internal ---
+
+/** What a lock lists and is not there; of a skill that was changed in the home directory nothing. */
+async function lostOf(context: InstallContext, scope: LockScope) {
+  const absent: (readonly [string, LockEntry])[] = [];
+  const unlinked: Unlinked[] = [];
+  const installed = await findInstalled(context, scope);
+  for (const [name, entry] of readLock(scope.folder).skills) {
+    const location = installed.find(name, entry)?.location;
+    if (!location) {
+      absent.push([name, entry]);
+      continue;
+    }
+    const files = filesAt(location);
+    if (!isAsLocked(files, entry)) {
+      if (scope.ofPerson) continue;
+      throw changedHere(name, folderOf(location));
+    }
+    const missing = planLinks(scope, location, knownAgents(entry)).links.filter((link) => !existsSync(link));
+    // No other program is shown what is held.
+    if (missing.length > 0 && blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined)
+      unlinked.push({ scope, location, entry, missing });
+  }
+  return { absent, unlinked };
+}
+
+interface Unlinked {
+  readonly scope: LockScope;
+  readonly location: SkillLocation;
+  readonly entry: LockEntry;
+  readonly missing: readonly string[];
+}
 
 function changedHere(name: string, folder: string): Error {
   const why = 'it has changed here (skill-registry verify says what), and --frozen writes over no change.';

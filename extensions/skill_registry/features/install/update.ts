@@ -29,10 +29,9 @@ export async function planUpdate(context: InstallContext, ids: readonly string[]
     const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
     return { scope, wanted, unusable };
   });
-  const wants = (ofPerson: boolean): boolean =>
-    locks.some(({ scope, wanted }) => scope.ofPerson === ofPerson && wanted.length > 0);
   // Nobody but the person has written the lock of the person.
-  if (wants(false) || !wants(true)) assertApproved(context);
+  if (locks.some(({ scope, wanted, unusable }) => !scope.ofPerson && wanted.length + unusable.length > 0))
+    assertApproved(context);
   const known = locks.flatMap(({ wanted, unusable }) => [...wanted, ...unusable].map(([name]) => name));
   const unknown = ids?.find((id) => !known.some((name) => isMeant(name, id)));
   if (unknown !== undefined) {

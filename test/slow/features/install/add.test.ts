@@ -92,7 +92,7 @@ it('asks which skills are meant, and takes one, several or all', async () => {
   const from = tempFolder(SKILLS);
   await expect(registry.origin.add(from)).rejects.toMatchObject({
     code: 'ORIGIN_INVALID',
-    message: expect.stringContaining('it has 2 skills: kettle, tea. Choose with --skill NAME, or take --all.'),
+    message: expect.stringContaining('has 2 skills: kettle, tea. Choose with --skill NAME, or take --all.'),
   });
   await expect(registry.origin.add(from, { skills: ['coffee'] })).rejects.toMatchObject({
     message: expect.stringContaining('it has no skill "coffee". It has: kettle, tea.'),

@@ -16,7 +16,6 @@ export async function repairAll(options: Options, terminal: CommandTerminal): Pr
   const { root, trusted, registry } = opened;
   const { say } = terminal;
   const actor = actorOf(options, terminal);
-  terminal.assertCanAsk();
   if (!trusted) {
     const message = `Nobody has approved ${root}, so nothing is written in it. To approve it: skill-registry approvals allow ${root}`;
     throw new CodedError('ROOT_NOT_APPROVED', message, { root });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { actorOf, EXIT, type ExitStatus, firstLines, invalidArgument } from '../../../../../lib/command-line/index.ts';
+import { isCodedError } from '../../../../../lib/errors/index.ts';
 import { futureRealPath } from '../../../../../lib/files/index.ts';
 import { listed, plural, printable, toWire } from '../../../../../lib/text/index.ts';
 import { openTrust } from '../../../../../lib/trust/index.ts';
@@ -31,14 +32,15 @@ export async function add(
   assertSense(what, options);
   if (!options.dryRun) terminal.assertCanAsk();
   const { registry } = await terminal.openRegistry(options);
-  const { agent: agents, all, link, skill: skills } = options;
+  const { agent: agents, link } = options;
   const { cwd } = terminal;
   const to = await placeOf(registry, what, options, terminal);
-  const planning =
-    what === undefined
-      ? registry.origin.restore({ to })
-      : registry.origin.add(what, { agents, all, cwd, headers: headersOf(options), link, skills, to });
-  const plan = await terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
+  const planFor = ({ all, skill: skills }: AddOptions): Promise<AddPlan> => {
+    const adding = { agents, all, cwd, headers: headersOf(options), link, skills, to };
+    const planning = what === undefined ? registry.origin.restore({ to }) : registry.origin.add(what, adding);
+    return terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
+  };
+  const plan = await planFor(options).catch(async (error) => planFor(await chosenOf(error, options, terminal)));
   const { links = [] } = plan;
   const isNothing = plan.skills.length + links.length === 0;
   const nothing = plan.installed.length > 0 ? [] : ['Everything is as skills-lock.json says'];
@@ -133,6 +135,16 @@ async function placeOf(
   return (await ask(question))?.trim() || place;
 }
 
+/** Asks which of several skills are meant. @throws the error, where nobody can be asked or nothing is answered. */
+async function chosenOf(error: unknown, options: AddOptions, { ask }: CommandTerminal): Promise<AddOptions> {
+  const several = isCodedError(error, 'ORIGIN_INVALID') ? error.details.skills : undefined;
+  if (!Array.isArray(several) || !ask || options.yes || options.dryRun) throw error;
+  const typed = await ask(`Which? ${printable(listed(several, 30))}; or all: `);
+  const skill = typed?.split(/[\s,;]+/).filter((name) => name !== '') ?? [];
+  if (skill.length === 0) throw error;
+  return skill[0] === 'all' && !several.includes('all') ? { all: true } : { skill };
+}
+
 /** Repeats nothing of what was given: a shell puts the secret itself in the place of an unquoted name. */
 function headersOf({ header }: AddOptions): Readonly<Record<string, string>> | undefined {
   const parts = header?.map((one) => /^([^=:]+)[=:]\s*(.*)$/.exec(one) ?? []);
@@ -218,7 +230,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     `  to ${skill.folder}`,
     ...skill.links.map((link) => `  link ${link}`),
     ...skill.notLinked.map((why) => `  ${why}`),
-    `  ${tokens} tokens, ${plural(files.length, 'file')}, ${bytes} bytes${left}: ${listed(files.map(({ path }) => path))}`,
+    `  ${plural(tokens, 'token')}, ${plural(files.length, 'file')}, ${bytes} bytes${left}: ${listed(files.map(({ path }) => path))}`,
     ...(scripts.length > 0 ? [`  scripts: ${listed(scripts)}`] : []),
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),
     ...(needs.length > 0 ? [`  requires: ${listed(needs)}`] : []),

@@ -98,9 +98,10 @@ async function agreedBlocks(
   skills: readonly Planned[],
   others: string | undefined,
   options: LettingOptions,
-  { agrees, ask, say }: CommandTerminal,
+  { agrees, ask, assertCanAsk, say }: CommandTerminal,
 ): Promise<readonly string[] | undefined> {
   const { yes, allowBlock = [] } = options;
+  assertCanAsk();
   const doubtful = refusedOf(skills, options);
   const plain = skills.filter((skill) => !doubtful.includes(skill));
   const ids = plain.length === 1 ? printable(plain[0]?.id ?? '') : `these ${plain.length} skills`;

@@ -12,7 +12,6 @@ export async function update(
   options: LettingOptions & { readonly check?: boolean },
   terminal: CommandTerminal,
 ): Promise<ExitStatus> {
-  if (!options.check) terminal.assertCanAsk();
   const { registry } = await terminal.openRegistry(options);
   const looked = registry.origin.update(ids.length > 0 ? ids : undefined);
   const plan = await terminal.during('Looking for what is newer', looked);
@@ -24,7 +23,7 @@ export async function update(
   for (const { id, files, diff } of options.check ? [] : outdated)
     if (diff !== '')
       terminal.say(`${id}, ${plural(files.filter(({ change }) => change !== 'kept').length, 'file')}:\n${diff}`);
-  terminal.say(`${plural(plan.skills.length, 'skill')} in skills-lock.json, ${outdated.length} outdated`);
+  terminal.say(lockedText(plan.skills, `${outdated.length} outdated`));
   const isAsked = !options.check && outdated.length > 0;
   const wordsFor = (id: string) => ['update', id];
   const letting = { plan, skills: outdated, verb: 'Update', isAsked, wordsFor } as const;
@@ -46,7 +45,6 @@ export async function update(
 }
 
 export async function remove(id: string, options: Options, terminal: CommandTerminal): Promise<ExitStatus> {
-  terminal.assertCanAsk();
   const { registry } = await terminal.openRegistry(options);
   const question = `Remove ${printable(id)}? It goes to the archive: \`skill-registry rollback\` brings it back.`;
   if (!(await terminal.agrees(question))) return EXIT.problem;
@@ -63,15 +61,13 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
   const skills = await terminal.during('Comparing with skills-lock.json', registry.origin.verify());
   const wrong = skills.filter(({ state }) => state !== 'same');
   const rows = skills.map(({ name, ofPerson, state, weak, source, changed, reason }) => [
-    ofPerson ? `${name} (of you)` : name,
+    nameShown(name, ofPerson),
     `${state}${weak ? ' (weak)' : ''}`,
     source,
     reason ?? changed.join(', '),
   ]);
   terminal.print({ skills: skills.map(toWire) }, () => terminal.table(['SKILL', 'STATE', 'FROM', 'WHAT'], rows));
-  terminal.say(
-    `${plural(skills.length, 'skill')} in skills-lock.json, ${wrong.length === 0 ? 'all as it says' : `${wrong.length} not as it says`}`,
-  );
+  terminal.say(lockedText(skills, wrong.length === 0 ? 'all as it says' : `${wrong.length} not as it says`));
   for (const [state, advice] of Object.entries(ADVICE))
     if (skills.some((skill) => skill.state === state)) terminal.say(`${state}: ${advice}`);
   const weak = skills.filter((skill) => skill.weak).length;
@@ -81,16 +77,19 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
 
 // --- internal ---
 
+function lockedText({ length }: readonly unknown[], how: string): string {
+  return length === 0 ? 'Nothing is installed here' : `${plural(length, 'skill')} in skills-lock.json, ${how}`;
+}
+
+function nameShown(name: string, ofPerson: boolean): string {
+  return ofPerson ? `${name} (home)` : name;
+}
+
 function describe(skills: readonly SkillUpdate[], { table }: CommandTerminal): string {
   const rows = skills.map(({ id, ofPerson, state, drifted, blocked, files, source, reason }) => {
     const changes = files.map(({ path, change }) => `${path} ${change}`).join(', ');
     const attack = blocked === undefined ? '' : ', looks like an attack';
-    return [
-      ofPerson ? `${id} (of you)` : id,
-      `${state}${drifted ? ', changed here' : ''}${attack}`,
-      source,
-      reason ?? changes,
-    ];
+    return [nameShown(id, ofPerson), `${state}${drifted ? ', changed here' : ''}${attack}`, source, reason ?? changes];
   });
   return table(['SKILL', 'STATE', 'FROM', 'WHAT'], rows);
 }
@@ -98,10 +97,11 @@ function describe(skills: readonly SkillUpdate[], { table }: CommandTerminal): s
 type State = Awaited<ReturnType<SkillRegistry['origin']['verify']>>[number]['state'];
 
 const ADVICE: Readonly<Record<Exclude<State, 'same'>, string>> = {
-  absent: 'skill-registry add --frozen installs it again, skill-registry remove takes its entry out',
+  absent:
+    'skill-registry add --frozen installs it again, skill-registry remove takes its entry out. In your home directory (home) only the latter: then add it again',
   drifted:
     'it was changed here. skill-registry update keeps the change. To drop it, move its folder away, and run skill-registry add --frozen --to with the folder that it was in',
   broken: 'skill-registry remove takes the entry out',
   unlinked:
-    'the agent of that folder may not see it. Move away what is there; skill-registry add --frozen makes the links of a project again, remove and rollback those of a skill of you',
+    'the agent of that folder may not see it. Move away what is there, if anything; then skill-registry add --frozen makes the link again',
 };

@@ -63,8 +63,26 @@ it('says what to choose of several skills', async () => {
   writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
   const { status, stderr } = await run(['add', './far', '--dry-run']);
   expect(status).toBe(1);
-  const shown = `Skills cannot be taken from "${join(root, 'far')}": it has 2 skills: pot, tea. Choose with --skill NAME`;
+  const shown = `"${join(root, 'far')}" has 2 skills: pot, tea. Choose with --skill NAME`;
   expect(stderr).toContain(shown);
+});
+
+it('asks at a terminal which of several skills are meant', async () => {
+  const { root, run } = house();
+  writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  const asked: string[] = [];
+  const answering = (answers: readonly string[]) => (question: string) => {
+    asked.push(question);
+    return answers[asked.length - 1] ?? '';
+  };
+  expect(await run(['add', './far'], { answer: answering([]) })).toMatchObject({ status: 1 });
+  expect(asked.splice(0)).toEqual(['Which? pot, tea; or all: ']);
+  expect(await run(['add', './far'], { answer: answering(['nothing']) })).toMatchObject({ status: 1 });
+  asked.length = 0;
+  expect(await run(['add', './far'], { answer: answering(['tea', 'y']) })).toMatchObject({ status: 0 });
+  asked.length = 0;
+  expect(await run(['add', './far'], { answer: answering(['all', 'y']) })).toMatchObject({ status: 0 });
+  expect(asked).toEqual(['Which? pot, tea; or all: ', 'Install pot? [y/N] ']);
 });
 
 it('shows what looks like an attack before everything else, and says so in its question', async () => {
@@ -76,7 +94,12 @@ it('shows what looks like an attack before everything else, and says so in its q
 
 it('needs --yes where nobody can be asked', async () => {
   const { root, from, run } = house();
-  for (const args of [['add', from], ['add', '--frozen'], ['update'], ['remove', 'tea']])
+  expect(await run(['update'])).toMatchObject({ status: 0, stderr: 'Nothing is installed here\n' });
+  for (const args of [
+    ['add', from],
+    ['add', '--frozen'],
+    ['remove', 'tea'],
+  ])
     expect(await run(args), args.join(' ')).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/INVALID_ARGUMENT.*--yes/),
