@@ -22,7 +22,7 @@ async function reviewing(environment: Readonly<Record<string, string>> = {}, col
     columns,
   );
   await running.until(`${first}`);
-  await running.until('[y/n/e/s/q]');
+  await running.until('[y/n/e/s/q/?]');
   const tea = (): string => readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8');
   return { registry, running, first, second, tea };
 }
@@ -39,7 +39,7 @@ it('walks through what waits at a real terminal, in colour (needs script(1))', a
   await running.until(`Rejected ${first}`);
   await running.until('+Steep for one minute.');
   await running.until('2 of 2');
-  await running.until(`${second}: the change of tea/SKILL.md: y approve`);
+  await running.until(`${second}. Approve it?`);
   type(running, 'y\r');
   expect(await running.exited).toBe(0);
   // Words are folded at the width of the terminal.
@@ -54,7 +54,7 @@ it('takes no answer that was typed before the question, in no colour where none 
   expect(['31', '32', '33'].filter((colour) => running.stdout().includes(`\u001b[${colour}m`))).toEqual([]);
   // Both lines are there when the second proposal has not been shown yet.
   type(running, 's\ry\r');
-  await running.until(`${second}: the change of tea/SKILL.md: y approve`);
+  await running.until(`${second}. Approve it?`);
   type(running, 'q\r');
   expect(await running.exited).toBe(0);
   expect(running.stdout()).toContain('Decided: nothing. 2 still wait.');
@@ -78,12 +78,12 @@ it('hands the terminal to the editor and takes it back (needs script(1))', async
   type(running, 'saved\r');
   await running.until(`Edited ${first}`);
   await waitFor('the question about the new text', () =>
-    running.stdout().split('+Steep for seven minutes.')[1]?.includes(`${first}: the change of tea/SKILL.md: y approve`),
+    running.stdout().split('+Steep for seven minutes.')[1]?.includes(`${first}. Approve it?`),
   );
   type(running, 'y\r');
   await running.until(`Approved ${first}`);
   expect(tea()).toBe(LONGER.replace('three', 'seven'));
-  await running.until(`[n/e/s/q]`);
+  await running.until(`[n/e/s/q/?]`);
   type(running, 'q\r');
   await running.exited;
 });

@@ -97,7 +97,7 @@ it('offers in the walk to reject an attack first, and approves it only for the i
       },
     });
   const left = await walk(['y', 'y', 'y', 'no']);
-  expect(asked[0]).toMatch(/: n reject, y approve, e edit, s skip, q quit \[n\/y\/e\/s\/q\] $/);
+  expect(asked[0]).toBe(`${id} looks like an attack. Approve it? [n/y/e/s/q/?] `);
   expect(asked[2]).toContain('Nothing was decided: the id of the skill was not typed.\n');
   expect([left.status, tea()]).toEqual([0, TEA]);
   const done = await walk(['approve', 'tea']);

@@ -13,7 +13,7 @@ export const commands: FeatureCommands = {
     const id = 'its id, or at least six characters of its beginning or end';
     const decided = 'its id; on a terminal at least six characters of its beginning or end';
     const list = make(proposals, 'list', '$ --state all', 'listProposals', showing).description(
-      'proposals, newest first',
+      'proposals that wait, riskiest first; others newest first',
     );
     const state = list.createOption('--state <state>', 'only proposals in this state (default: open and stale)');
     list.addOption(state.choices(['open', 'stale', 'approved', 'rejected', 'all']));

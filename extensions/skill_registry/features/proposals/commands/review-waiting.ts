@@ -21,7 +21,6 @@ import type { CommandTerminal } from '../../../core/command-line.ts';
 import { isConfirmedWithId } from '../../guard/commands/confirm.ts';
 import { decideShown, SKILL_QUESTION } from '../../guard/commands/trust-skills.ts';
 import { describeTrust } from '../../guard/describe.ts';
-import { subjectOf } from '../propose/describe.ts';
 import { approveShown, rejectShown, showBlockFindings, withWarnings } from './decide-proposal.ts';
 import { editWaiting } from './edit-proposal.ts';
 
@@ -110,14 +109,17 @@ async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outco
     }
     if (!shown) return 'gone';
     const answers = [...shown.answers, { key: 's', means: 'skip' }, { key: 'q', means: 'quit' }];
-    const keys = answers.map(({ key }) => key).join('/');
-    const question = `${lastFailure}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
+    const question = `${shown.question} [${answers.map(({ key }) => key).join('/')}/?] `;
     let answer: Partial<Answer> | undefined;
-    do {
-      const typed = await ask(question);
+    for (
+      let before = lastFailure;
+      !answer;
+      before = `${answers.map((one) => `${one.key} ${one.means}`).join(', ')}\n`
+    ) {
+      const typed = await ask(`${before}${question}`);
       if (typed === undefined) return 'ended';
       answer = answers.find(({ key, means }) => [key, means].includes(typed.trim().toLowerCase()));
-    } while (!answer);
+    }
     if (answer.key === 's') return 'skipped';
     if (answer.key === 'q') return 'quit';
     try {
@@ -171,11 +173,12 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): S
         return undefined;
       },
     };
-    const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
     const others = proposal.editable ? [edit] : [];
-    if (state !== 'open') return { question: `${what}, does not apply any more:`, answers: [reject, ...others] };
+    if (state !== 'open')
+      return { question: `${id} does not apply any more. Reject it?`, answers: [reject, ...others] };
     const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
-    return { question: `${what}:`, answers };
+    const found = isAttack ? ' looks like an attack' : withWarnings(proposal, blocks);
+    return { question: `${id}${found}. Approve it?`, answers };
   };
   return show;
 }

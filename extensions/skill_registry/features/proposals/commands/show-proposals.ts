@@ -4,13 +4,15 @@ import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { changesDescription, describeProposals, describeStats, isWaiting } from '../propose/describe.ts';
 import type { Proposal, ProposalFigures, ProposalState, ProposalStats } from '../propose/types.ts';
+import { riskiestFirst } from '../waiting.ts';
 
 export async function listProposals(
   options: Options & { readonly state?: ProposalState | 'all' },
   terminal: CommandTerminal,
 ): Promise<void> {
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
-  const proposals = await registry.proposals.list(options.state);
+  const listed = await registry.proposals.list(options.state);
+  const proposals = options.state === undefined ? riskiestFirst(listed) : listed;
   terminal.print({ proposals: proposals.map(onWire) }, () =>
     proposals.length > 0 ? describeProposals(proposals, terminal.width) : '',
   );

@@ -53,11 +53,7 @@ it('shows the riskiest first, whole, and does with each what is answered', async
     'Checks',
   ])
     expect(stderr).toContain(text);
-  expect(asked[0]).toMatch(
-    new RegExp(
-      `^${soup}: the change of soup/SKILL.md, with \\d warnings?: y approve, n reject, e edit, s skip, q quit \\[`,
-    ),
-  );
+  expect(asked[0]).toMatch(new RegExp(`^${soup}, with \\d warnings?\\. Approve it\\? \\[y/n/e/s/q/\\?\\] $`));
   expect(stderr).toContain(`Decided: approved tea (${tea}); rejected soup (${soup}). Nothing waits.`);
   expect([textOf('tea'), textOf('soup')]).toEqual([LONGER, SOUP]);
   expect(await registry.proposals.get(soup)).toMatchObject({
@@ -67,10 +63,18 @@ it('shows the riskiest first, whole, and does with each what is answered', async
   expect((await review([])).stderr).toContain('Decided: nothing. Nothing waits.');
 });
 
+it('has the riskiest first in the list, too, although another one is newer', async () => {
+  const { root, soup, propose } = await waiting();
+  await propose('tea', TEA.replace('two minutes', 'five minutes'));
+  const { stdout } = await runCommand(['proposals', '--json', '--root', root]);
+  expect(JSON.parse(stdout).proposals[0].id).toBe(soup);
+});
+
 it('decides nothing for an answer that is none, without a reason, by skipping and by leaving', async () => {
   const { soup, review, asked, registry } = await waiting();
-  const { status, stderr } = await review(['', 'yep', 'yes please', 'n', '', 's', 'Q']);
+  const { status, stderr } = await review(['?', 'yep', 'yes please', 'n', '', 's', 'Q']);
   expect(status).toBe(0);
+  expect(asked[1]).toBe(`y approve, n reject, e edit, s skip, q quit\n${asked[0]}`);
   expect(asked.filter((question) => question.includes(soup))).toHaveLength(5);
   expect(asked[5]).toMatch(/^Nothing was decided: a rejection needs a reason\.\n/);
   expect(stderr).toContain('Decided: nothing. 2 still wait.');
@@ -108,8 +112,8 @@ it('offers no approval of what does not apply any more', async () => {
   const now = TEA.replace('two minutes', 'one minute');
   await registry.admin.management.write('tea', 'SKILL.md', now, { by: 'person:eve' });
   await review(['s', 'y', 'n', 'Too late.']);
-  expect(asked[1]).toMatch(new RegExp(`^${tea}.* does not apply any more: n reject, e edit, s skip, q quit \\[`));
-  expect(asked[2]).toBe(asked[1]);
+  expect(asked[1]).toMatch(new RegExp(`^${tea} does not apply any more. Reject it\\? \\[n/e/s/q/`));
+  expect(asked[2]).toBe(`n reject, e edit, s skip, q quit\n${asked[1]}`);
   expect(textOf('tea')).toBe(now);
   expect(await registry.proposals.get(tea)).toMatchObject({ state: 'rejected' });
 });
@@ -121,8 +125,8 @@ it('offers no editing of what has no text to edit', async () => {
   });
   await review(['s', 's', 's']);
   const [removal = '', change = ''] = [proposalId, tea].map((id) => asked.find((one) => one.startsWith(id)));
-  expect(removal).toContain(`${proposalId}: the removal of tea, with 1 warning: y approve, n reject, s skip, q quit [`);
-  expect(change).toContain('e edit');
+  expect(removal).toBe(`${proposalId}, with 1 warning. Approve it? [y/n/s/q/?] `);
+  expect(change).toContain('[y/n/e/s/q/?]');
 });
 
 it('goes on with held skills and with what agents wrote of extensions', async () => {
