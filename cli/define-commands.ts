@@ -130,7 +130,9 @@ function addApprovals(make: Make): void {
       .description('what was found in a skill, who approved a source, or what agents wrote for an extension')
       .argument('<what>', SUBJECT);
     make(all, 'allow', '$ ~/my-agents', 'allow', trusting)
-      .description('approve it, after it was shown; of a root its code and settings take effect from now on')
+      .description(
+        'approve what show prints; a root is approved without a question, and its code and settings take effect',
+      )
       .argument('[what]', `${SUBJECT} (default: the root of this command)`)
       .option(...digest)
       .option(...REASON)

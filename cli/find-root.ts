@@ -55,14 +55,14 @@ export function flagConfig({ skills }: Options, { cwd }: Terminal): Readonly<Rec
 /** Whether the folders of all agents are sources: no config file and no flag says where skills are. */
 export function takesPresets(root: string, { skills }: Options, terminal: Terminal): boolean {
   if (skills) return false;
-  const hasConfig = existsSync(ownerFile(root));
+  if (existsSync(ownerFile(root))) return false;
   const told = join(userCacheDirectory(), 'told-presets');
   if (terminal.progress && !existsSync(told)) {
-    terminal.say(NEWS + (hasConfig ? NEWS_WITH_CONFIG : NEWS_WITHOUT));
+    terminal.say(FOUND_WHERE);
     withFallback(() => mkdirSync(dirname(told), { recursive: true, mode: 0o700 }));
     withFallback(() => writeFileSync(told, ''));
   }
-  return !hasConfig;
+  return true;
 }
 
 /** The owner's config of the registry. For an unapproved root, only the keys that may take effect; a problem has the rest of it. */
@@ -82,9 +82,8 @@ export function ownerConfig(
 
 const OWN_CONFIG = 'data/skill_registry/config.yaml';
 
-const NEWS = 'New in this version: skills are also found where agents keep theirs (.claude/skills, .agents/skills ...)';
-const NEWS_WITHOUT = ', here and in your home directory. Nothing there is changed; skill-registry list shows them.';
-const NEWS_WITH_CONFIG = '. The config of this root decides: { preset: all } among its sources takes them all.';
+const FOUND_WHERE =
+  'Skills are found where agents keep theirs (.claude/skills, .agents/skills ...), here and in your home directory. Nothing there is changed.';
 
 function holds(dir: string, folder: string, file: string): boolean {
   return namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));

@@ -42,12 +42,14 @@ export async function runCli(args: readonly string[], streams: Streams): Promise
 
 // --- internal ---
 
+const OWN_AGENT = '\n(one of your own: agents: { NAME: { skills: ["*"] } } in data/skill_registry/config.yaml)';
+
 function fail(error: unknown, terminal: Terminal): ExitStatus {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
   terminal.print({ error: { code, message: error instanceof Error ? error.message : String(error) } });
   // Messages about a folder or a removed skill contain other advice.
   const isUnknown = isCodedError(error, 'SKILL_NOT_FOUND') && error.details.nearest !== undefined;
-  const hint = isUnknown ? '\n(skill-registry list prints the ids)' : '';
+  const hint = isUnknown ? '\n(skill-registry list prints the ids)' : code === 'AGENT_NOT_FOUND' ? OWN_AGENT : '';
   terminal.say(`skill-registry: ${describeError(error)}${hint}`);
   return exitOf(code);
 }

@@ -1,6 +1,8 @@
 import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
+import { looksHere } from '../../extensions/skill_registry/host.ts';
 import { declaredTurn } from '../../kernel/host.ts';
 import { actorOf, type Options } from '../../lib/command-line/index.ts';
+import { listed } from '../../lib/text/index.ts';
 
 interface DisableOptions extends Options {
   readonly agent?: string;
@@ -23,4 +25,8 @@ export async function disable(id: string, options: DisableOptions, terminal: Ter
   terminal.print({ skill_id: id, agent: agent ?? null, disabled: !enabled, changed, file });
   const when = changed ? `: ${file}. What is running uses this after its next start.` : ' already';
   terminal.say(`${id} is ${enabled ? 'enabled' : 'disabled'} for ${agent ?? 'every agent'}${when}`);
+  const { byId, byQualifiedId } = registry.snapshot();
+  const skill = enabled ? undefined : (byId.get(id) ?? byQualifiedId.get(id));
+  const looks = skill ? (await looksHere(root, registry.snapshot()))(skill) : [];
+  if (looks.length > 0) terminal.say(`Programs that look in its folder see it all the same: ${listed(looks, 5)}`);
 }

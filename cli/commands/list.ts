@@ -36,7 +36,7 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   const notices = await Promise.all(terminal.features.map(({ notice }) => notice?.(registry)));
   const waiting = notices.map((line) => (line === undefined ? '' : `${line}\n`)).join('');
   const hidden = (await hiddenOfPerson(found)).map((line) => `${printable(line)}\n`).join('');
-  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${hidden}${waiting}`;
+  const kept = `${options.all ? '' : unseenSkillsText(skills, looks)}${brokenText(skills, found)}${hidden}${waiting}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     terminal.out('\n');
@@ -73,13 +73,17 @@ export function whenReadText(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'comes when it is' : 'come when they are'} read`;
 }
 
-export function unseenSkillsText(skills: readonly Skill[]): string {
+/** An agent that looks in the folder itself sees a skill that is held or disabled here. */
+export function unseenSkillsText(skills: readonly Skill[], looks: Looks = () => []): string {
   // Held skills come first, because a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
-  const kept = ordered.flatMap(({ id, heldBecause, disabledFor, hiddenBecause }) => {
-    const hidden = disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
-    const because = heldBecause === undefined ? hidden : `held, ${heldBecause}`;
-    return because === undefined ? [] : [`${id}: ${because}`];
+  const kept = ordered.flatMap((skill) => {
+    const { id, heldBecause, disabledFor, hiddenBecause } = skill;
+    const off = disabledFor === 'everyone' ? 'disabled in the config' : undefined;
+    const because = heldBecause === undefined ? off : `held, ${heldBecause}`;
+    const others = looks(skill).length > 0 ? `. In its folder it is seen by ${namesOf(looks(skill), 2)}` : '';
+    if (because !== undefined) return [`${id}: ${because}${others}`];
+    return hiddenBecause === undefined ? [] : [`${id}: ${hiddenBecause}`];
   });
   const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');

@@ -32,6 +32,7 @@ export function listTokens(options: Options, terminal: Terminal): ExitStatus {
     by,
   ]);
   terminal.print({ tokens }, () => terminal.table(['AGENT', 'TOKEN', 'STATE', 'WHEN', 'WHO'], rows));
+  if (tokens.length === 0) terminal.say('No agent has a token for this root.');
   return EXIT.done;
 }
 

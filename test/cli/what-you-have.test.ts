@@ -212,15 +212,15 @@ describe('a hostile project', () => {
   });
 });
 
-it('says once at a terminal what is new', async () => {
+it('says once at a terminal where skills are found', async () => {
   vi.stubEnv('XDG_CACHE_HOME', tempFolder());
   const run = async (): Promise<string> => {
     const running = startOnTerminal(['list'], { cwd: project, trust: false }, 200);
     await running.exited;
     return running.stdout();
   };
-  expect(await run()).toMatch(/New in this version: skills are also found where agents keep theirs .* nothing there/i);
-  expect(await run()).not.toContain('New in this version');
+  expect(await run()).toMatch(/^Skills are found where agents keep theirs .* Nothing there is changed/);
+  expect(await run()).not.toContain('Skills are found');
 });
 
 function treeOf(...folders: readonly string[]): readonly string[] {

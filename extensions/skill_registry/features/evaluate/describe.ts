@@ -51,7 +51,7 @@ export function describeRan({ before, after, notRun, changes, takenOver }: Propo
   const lines = [
     'Run by the registry, before -> after',
     ...(notRun === null ? [] : [`  not run   ${oneLine(notRun, 300)}`]),
-    ...(before || after
+    ...(after
       ? [
           `  checks    ${both(({ totals }) => countsOf(totals))}`,
           `  validity  ${both(validityOf)}`,
@@ -59,7 +59,7 @@ export function describeRan({ before, after, notRun, changes, takenOver }: Propo
           `  tokens    ${both(tokensOf)}`,
         ]
       : []),
-    ...(before?.triggers || after?.triggers ? [`  triggers  ${both(triggersOf)}`, ...cut(changed)] : []),
+    ...(after && (before?.triggers || after.triggers) ? [`  triggers  ${both(triggersOf)}`, ...cut(changed)] : []),
     ...(takenOver === null ? [] : [`  lines     ${takenOver.text}`]),
     ...((after ?? before)?.problems.map(({ message }) => `  problem   ${oneLine(message, 400)}`) ?? []),
   ];
@@ -113,7 +113,8 @@ function triggersOf({ triggers }: EvaluationResult): string {
 function queriesOf(skillId: string, queries: readonly QueryResult[]): readonly string[] {
   const failed = queries.filter(({ passed }) => !passed);
   const lines = failed.map(({ query, shouldTrigger, found }) => {
-    const why = shouldTrigger ? `${found ?? 'nothing'} first, not ${skillId}` : 'it first, and should not';
+    const other = found === null ? 'nothing' : `${found} first, not ${skillId}`;
+    const why = shouldTrigger ? other : 'it first, and should not';
     return `    failed  ${JSON.stringify(oneLine(query, 100))} finds ${why}`;
   });
   return cut(lines);

@@ -167,11 +167,17 @@ it.each([['validate', 'bad'], ['properties'], ['prompt', 'tea']])(
 
 it('exits 2 for a missing path, one too many and a profile that does not exist', async () => {
   const cwd = skillsRoot();
-  const wrong = [['validate'], ['prompt'], ['properties', 'tea', 'cup'], ['validate', 'tea', '--profile', 'loose']];
+  const wrong = [
+    ['validate', 'nothing'],
+    ['prompt'],
+    ['properties', 'tea', 'cup'],
+    ['validate', 'tea', '--profile', 'loose'],
+  ];
   const results = await Promise.all(wrong.map((args) => runCommand(args, { cwd })));
   expect(results.map(({ status, stdout }) => ({ status, stdout }))).toEqual(
     wrong.map(() => ({ status: 2, stdout: '' })),
   );
+  expect((await runCommand(['validate'], { cwd })).stdout).toContain('Valid skill: tea\n');
 });
 
 it('shows an example in the help of each', async () => {

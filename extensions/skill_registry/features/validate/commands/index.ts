@@ -7,11 +7,11 @@ export const commands: FeatureCommands = {
   add(make) {
     const validate = make(['folders', 2], 'validate', '$ skills', 'validate', validating)
       .description('check skills against the rules of agentskills.io, and say what is wrong')
-      .argument('[path...]', 'skill folders, their SKILL.md, prompt packs, or folders with skills anywhere below')
-      .option(
-        '--changed',
-        'only skills with changes that git has not committed, staged or not (default path: this folder)',
-      );
+      .argument(
+        '[path...]',
+        'skill folders, their SKILL.md, prompt packs, or folders with skills below (default: this folder)',
+      )
+      .option('--changed', 'only skills with changes that git has not committed, staged or not');
     const profile = validate
       .createOption('--profile <name>', 'the rules: of agentskills.io (spec), stricter ones, or what is read here')
       .choices(['spec', 'strict', 'lenient'])

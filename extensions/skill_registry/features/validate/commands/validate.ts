@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { packageVersion } from '../../../../../kernel/host.ts';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
-import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
+import { EXIT, type ExitStatus, exitOf, type Options } from '../../../../../lib/command-line/index.ts';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
 import { type DescribedRule, type FindingFormat, formatFindings } from '../../../../../lib/findings/index.ts';
@@ -34,9 +34,7 @@ export async function validate(
   terminal: CommandTerminal,
 ): Promise<ExitStatus> {
   const { cwd } = terminal;
-  const typed = given.length === 0 && options.changed ? ['.'] : given;
-  if (typed.length === 0) throw invalidArgument(NO_PATH);
-  const existing = skillPaths(typed, terminal);
+  const existing = skillPaths(given.length === 0 ? ['.'] : given, terminal);
   if (typeof existing === 'string') return failure('INVALID_ARGUMENT', existing, terminal);
   const changes = options.changed ? await gitChangesIn(cwd) : undefined;
   const found = await Promise.all(existing.map((path) => meantBy(path, changes, terminal)));
@@ -110,8 +108,6 @@ declare module '../../../core/command-line.ts' {
 // --- internal ---
 
 const MANY = 60;
-
-const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
 
 function inFormat(checks: Parameters<typeof formatFindings>[0], format: FindingFormat, cwd: string): string {
   const named = checks.map(({ findings, ...of }) => ({
