@@ -65,7 +65,7 @@ export function takesPresets(root: string, { skills }: Options, terminal: Termin
   return true;
 }
 
-/** The owner's config of the registry. For an unapproved root, only the keys that may take effect; a problem has the rest of it. */
+/** The owner's config of the registry. Of an unapproved root what may take effect; a problem says what does not. */
 export function ownerConfig(
   root: string,
   trusted: boolean,

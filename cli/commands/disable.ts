@@ -25,8 +25,8 @@ export async function disable(id: string, options: DisableOptions, terminal: Ter
   terminal.print({ skill_id: id, agent: agent ?? null, disabled: !enabled, changed, file });
   const when = changed ? `: ${file}. What is running uses this after its next start.` : ' already';
   terminal.say(`${id} is ${enabled ? 'enabled' : 'disabled'} for ${agent ?? 'every agent'}${when}`);
-  const { byId, byQualifiedId } = registry.snapshot();
-  const skill = enabled ? undefined : (byId.get(id) ?? byQualifiedId.get(id));
-  const looks = skill ? (await looksHere(root, registry.snapshot()))(skill) : [];
+  const skills = registry.snapshot();
+  const skill = skills.byId.get(id) ?? skills.byQualifiedId.get(id);
+  const looks = skill && !enabled ? (await looksHere(root, skills))(skill) : [];
   if (looks.length > 0) terminal.say(`Programs that look in its folder see it all the same: ${listed(looks, 5)}`);
 }

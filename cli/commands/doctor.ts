@@ -9,7 +9,7 @@ import type {
 } from '../../extensions/skill_registry/core/command-line.ts';
 import { checkExtensions, createSecrets, heldExtensions } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, firstLines, type Options } from '../../lib/command-line/index.ts';
-import { countedWords, formatTable, forTerminal, plural, printable, showName } from '../../lib/text/index.ts';
+import { countedWords, forTerminal, plural, printable, showName } from '../../lib/text/index.ts';
 import { NO_GUARD, whenReadText } from './list.ts';
 
 export async function doctor(options: Options & { readonly all?: boolean }, terminal: Terminal): Promise<ExitStatus> {
@@ -138,10 +138,7 @@ function problemTotals({ problems }: Report, parts: readonly DoctorPart[]): stri
   const count = `${problems.length} (${plural(errors, 'error')}, ${plural(problems.length - errors, 'warning')})`;
   const line = `Problems: ${problems.length === 0 ? 'none' : count}`;
   const remedies = parts.flatMap(({ remedy }) => (remedy === undefined ? [] : [`\n${remedy}`]));
-  const groups = groupsOf(problems);
-  const rows = groups.map(({ code, severity, members }) => [members.length, severity, code]);
-  const table = groups.length > 1 ? `\n${formatTable(['COUNT', 'SEVERITY', 'CODE'], rows).replace(/^/gm, '  ')}` : '';
-  return `${line}${table}${remedies.join('')}`;
+  return `${line}${remedies.join('')}`;
 }
 
 /** Errors first, then the most frequent code: one correction may solve many problems. */

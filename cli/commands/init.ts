@@ -37,7 +37,7 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;
   const held = isApproved ? [] : heldOfRoot(root);
   say(`Agents found: ${agents.map(({ preset, folder }) => `${preset} (${folder})`).join(', ') || 'none'}`);
-  for (const line of describeConfig(file, text, options)) say(line);
+  for (const line of describeConfig(file, text)) say(line);
   if (!hasSkills) say(`${join(root, 'skills')}/ will be made, for skills of your own`);
   if (!isApproved) say(`${root} will be approved: what is in it takes effect, now and later`);
   if (held.length > 0) say(`That is at present ${held.join('; ')}. It can run as you and do everything you may do.`);
@@ -62,12 +62,10 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
 
 const TAKES_NO_SKILLS = 'init takes no --skills. Add { path: <folder> } to sources in the config that it writes.';
 
-/** Prints the whole text only to a person who is asked. */
-function describeConfig(file: string, text: string, { yes }: Options): readonly string[] {
-  const keys = [...text.matchAll(/^(\w+):/gm)].map(([, key]) => key);
-  if (yes) return [`${file} will set ${keys.join(', ')}`];
-  const lines = text.trimEnd().split('\n');
-  return [`${file} will be written:`, ...lines.map((line) => `  ${line}`.trimEnd())];
+/** Keys that stand in a comment have their defaults. */
+function describeConfig(file: string, text: string): readonly string[] {
+  const lines = text.split('\n').filter((line) => /^[\w-]/.test(line));
+  return [`${file} will be written, with`, ...lines.map((line) => `  ${line}`)];
 }
 
 function assertNew(root: string, isApproved: boolean): void {

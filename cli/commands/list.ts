@@ -10,7 +10,7 @@ import { estimateTokens, listed as namesOf, plural, printable } from '../../lib/
 
 /** Above this number of uncounted skills tokens are estimated: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
-/** Above this number of skills a terminal shows totals and the first rows. */
+/** Above this number of skills a terminal shows the first rows. */
 const MANY = 60;
 const FIRST = 20;
 
@@ -27,22 +27,17 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   const rows = seen ?? skills.map((skill) => skillRowOf(skill, looks, counts.get(skill.id)));
   const pending = registry.admin.notInspected();
   const notYet = pending > 0 ? { pending, message: `${plural(pending, 'skill')} ${NOT_YET}` } : {};
-  const totals = totalsOf(rows, pending, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !seen && rows.length > MANY;
-  if (isShort) terminal.err(`${totals}\n\n`);
+  const shown = isShort ? FIRST : rows.length;
   if (options.json) terminal.print({ skills: rows, total: rows.length, ...notYet, problems: found });
-  else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
-  else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, looks, counts), terminal);
+  else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, looks, counts), terminal, shown);
   const notices = await Promise.all(terminal.features.map(({ notice }) => notice?.(registry)));
   const waiting = notices.map((line) => (line === undefined ? '' : `${line}\n`)).join('');
   const hidden = (await hiddenOfPerson(found)).map((line) => `${printable(line)}\n`).join('');
-  const kept = `${options.all ? '' : unseenSkillsText(skills, looks)}${brokenText(skills, found)}${hidden}${waiting}`;
-  terminal.err(kept && isShort ? `\n${kept}` : kept);
-  if (isShort) {
-    terminal.out('\n');
-    printTable(tokenTable(skills, looks, counts), terminal, FIRST);
-    terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
-  } else terminal.say(totals);
+  if (isShort) terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
+  const kept = options.all ? '' : unseenSkillsText(skills, looks);
+  terminal.err(`${kept}${brokenText(skills, found)}${hidden}${waiting}`);
+  terminal.say(totalsOf(rows, pending, found.length, registry.snapshot()));
   if (terminal.terminal && !options.json && !seen && rows.length > 0) terminal.say(COUNTS);
   if (!registry.admin.hasGuard()) terminal.say(NO_GUARD);
   if (!options.skills && !existsSync(ownerFile(opened.root))) terminal.say(INIT_ADDS);
@@ -155,12 +150,6 @@ function totalsOf(rows: readonly SkillRow[], pending: number, problems: number, 
   const taken = snapshot.problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another skill has` : '';
   return `${plural(rows.length, 'skill')}${held}${inspecting}${whenReadText(later)}${more}${problemCount}`;
-}
-
-function sourceTable(skills: readonly Skill[]): Table {
-  const counts = new Map<string, number>();
-  for (const { source } of skills) counts.set(source, (counts.get(source) ?? 0) + 1);
-  return [['SOURCE', 'SKILLS'], [...counts]];
 }
 
 function tokenTable(skills: readonly Skill[], looks: Looks, counts: ReadonlyMap<string, TokenCounts>): Table {

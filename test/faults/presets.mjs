@@ -73,7 +73,7 @@ export const presets = [
   },
   {
     title: 'A lost link to a held skill is made again',
-    in: 'planRestore',
+    in: 'lostOf',
     swap: ['blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined', 'files.length > 0'],
     test: 'is given no lost link again by add --frozen',
   },

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly answer?: (question: string) => string | Promise<string>;
   /** Whether the root may act without having been approved (`--trust`). Default: true. */
   readonly trust?: boolean;
+  /** Whether it says how far it is, as at a terminal, to `heard`. Default: it does not. */
+  readonly heard?: (text: string) => void;
 }
 
 export interface RunResult {
@@ -43,11 +45,12 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
     environment: { ...process.env, ...options.environment },
     terminal: false,
     columns: undefined,
-    progress: false,
+    progress: options.heard !== undefined,
     input: async () => Buffer.from(options.input ?? ''),
     ...(answer === undefined ? {} : { ask }),
     out: (data) => void out.push(Buffer.from(data)),
     err: (text) => {
+      options.heard?.(text);
       stderr += text;
     },
   });

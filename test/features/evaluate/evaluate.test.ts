@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
+import { runCommand } from '../../helpers/run-command.ts';
 import { evalsJson, evalYaml, TEA_SUITE } from '../../helpers/suites.ts';
 import { skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
@@ -180,4 +181,19 @@ it('refuses what it cannot evaluate, and says what to do', async () => {
   await expect(registry.admin.evaluate('te')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   for (const outputs of [join(root, 'nothing'), join(root, 'skills/tea/SKILL.md')])
     await expect(registry.admin.evaluate('tea', { outputs })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
+
+it('says at a terminal how many skills it has evaluated', async () => {
+  const root = tempFolder(
+    Object.fromEntries(
+      ['tea', 'pot', 'cup'].map((name) => [`skills/${name}/SKILL.md`, skillMd({ name, description: `A ${name}.` })]),
+    ),
+  );
+  // Each look at this clock is a second later, so that everything takes long.
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));
+  const heard: string[] = [];
+  await runCommand(['eval'], { cwd: root, heard: (text) => heard.push(text) });
+  expect(heard).toEqual(expect.arrayContaining(['Evaluating: 1 of 3', 'Evaluating: 2 of 3']));
+  vi.restoreAllMocks();
 });

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTool } from 'skill-registry/kernel';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { embeddingsServer } from '../../helpers/embeddings-server.ts';
+import { runCommand } from '../../helpers/run-command.ts';
 import { find, idsOf, semanticRegistry, skill, TOWN } from '../../helpers/semantic-registry.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
@@ -144,6 +145,22 @@ it('embeds while it watches, what comes later too, and a search before that goes
   await waitFor('the tow truck', async () => idsOf(await find(registry, 'mend my car')).includes('tow-truck'));
   stop.abort();
   await watching;
+});
+
+it('says at a terminal how many skills search --embed has embedded', async () => {
+  const server = await embeddingsServer();
+  const embeddings = `{ base_url: "${server.baseUrl}", model: words-1, batch: 2 }`;
+  const cwd = tempFolder({ ...TOWN, 'data/skill_registry/config.yaml': `embeddings: ${embeddings}\n` });
+  let heard = '';
+  const isTold = waitFor('the counter', () => /Embedding skills: [24] of 5/.test(heard));
+  // Of the last skills the vectors come when the person has read how far it is.
+  server.behave(({ input }) => (input.some((text) => text.includes('barometer')) ? { after: isTold } : undefined));
+  const later = Date.now;
+  let calls = 0;
+  vi.spyOn(Date, 'now').mockImplementation(() => later() + 1_000 * calls++);
+  await runCommand(['search', 'mend my car', '--embed'], { cwd, heard: (text) => (heard += text) });
+  vi.restoreAllMocks();
+  await isTold;
 });
 
 it('begins anew for another model, and for a cache that was deleted', async () => {

@@ -36,19 +36,13 @@ async function onTerminal(args: readonly string[], root: string, columns = 100):
   return text;
 }
 
-it('lists many skills at a terminal with totals first, what agents do not see, and the first rows', async () => {
+it('lists of many skills at a terminal the first rows, what agents do not see, and totals', async () => {
   const root = manySkills();
   // Inspects all of them, however busy the machine is.
   await runCommand(['doctor'], { cwd: root });
   const text = await onTerminal(['list'], root);
   const lines = text.trimEnd().split('\n');
-  expect(lines.slice(0, 5)).toEqual([
-    '250 skills; 1 problem, see skill-registry doctor',
-    '',
-    expect.stringMatching(/^SOURCE +SKILLS$/),
-    expect.stringMatching(/^skills +250$/),
-    '',
-  ]);
+  expect(lines).toContain('250 skills; 1 problem, see skill-registry doctor');
   expect(text).toContain('Agents do not see skill-249: it needs the program no-such-program\n');
   expect(lines.filter((line) => /^skill-\d+ +\d+ +\d+/.test(line))).toHaveLength(20);
   expect(lines.filter((line) => /^230 more: .*list --all/.test(line))).toHaveLength(1);

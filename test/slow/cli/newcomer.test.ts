@@ -18,7 +18,7 @@ it('says of a second init that the root is there, and changes nothing', async ()
   const first = await init();
   expect(first).toMatchObject({
     status: 0,
-    stderr: expect.stringContaining(`${join(root, CONFIG)} will set sources\n`),
+    stderr: expect.stringContaining(`${join(root, CONFIG)} will be written, with\n  sources:\n`),
   });
   expect(first.stderr).toContain('will be approved');
   expect(first.stderr).not.toContain('yaml-language-server');

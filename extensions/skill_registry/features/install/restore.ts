@@ -72,7 +72,7 @@ export async function planRestore(context: InstallContext, to: string | undefine
 /** What a lock lists and is not there; of a skill that was changed in the home directory nothing. */
 async function lostOf(context: InstallContext, scope: LockScope) {
   const absent: (readonly [string, LockEntry])[] = [];
-  const unlinked: Unlinked[] = [];
+  const unlinked: { scope: LockScope; location: SkillLocation; entry: LockEntry; missing: readonly string[] }[] = [];
   const installed = await findInstalled(context, scope);
   for (const [name, entry] of readLock(scope.folder).skills) {
     const location = installed.find(name, entry)?.location;
@@ -91,13 +91,6 @@ async function lostOf(context: InstallContext, scope: LockScope) {
       unlinked.push({ scope, location, entry, missing });
   }
   return { absent, unlinked };
-}
-
-interface Unlinked {
-  readonly scope: LockScope;
-  readonly location: SkillLocation;
-  readonly entry: LockEntry;
-  readonly missing: readonly string[];
 }
 
 function changedHere(name: string, folder: string): Error {

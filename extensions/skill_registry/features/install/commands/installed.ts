@@ -61,7 +61,7 @@ export async function verify(options: Options, terminal: CommandTerminal): Promi
   const skills = await terminal.during('Comparing with skills-lock.json', registry.origin.verify());
   const wrong = skills.filter(({ state }) => state !== 'same');
   const rows = skills.map(({ name, ofPerson, state, weak, source, changed, reason }) => [
-    nameShown(name, ofPerson),
+    `${name}${ofPerson ? ' (home)' : ''}`,
     `${state}${weak ? ' (weak)' : ''}`,
     source,
     reason ?? changed.join(', '),
@@ -81,15 +81,16 @@ function lockedText({ length }: readonly unknown[], how: string): string {
   return length === 0 ? 'Nothing is installed here' : `${plural(length, 'skill')} in skills-lock.json, ${how}`;
 }
 
-function nameShown(name: string, ofPerson: boolean): string {
-  return ofPerson ? `${name} (home)` : name;
-}
-
 function describe(skills: readonly SkillUpdate[], { table }: CommandTerminal): string {
   const rows = skills.map(({ id, ofPerson, state, drifted, blocked, files, source, reason }) => {
     const changes = files.map(({ path, change }) => `${path} ${change}`).join(', ');
     const attack = blocked === undefined ? '' : ', looks like an attack';
-    return [nameShown(id, ofPerson), `${state}${drifted ? ', changed here' : ''}${attack}`, source, reason ?? changes];
+    return [
+      `${id}${ofPerson ? ' (home)' : ''}`,
+      `${state}${drifted ? ', changed here' : ''}${attack}`,
+      source,
+      reason ?? changes,
+    ];
   });
   return table(['SKILL', 'STATE', 'FROM', 'WHAT'], rows);
 }

@@ -55,7 +55,7 @@ export function tagsOf({ checks, diff, path, state }: Proposal): readonly Piece[
   const [blocks, warnings] = [countOf(checks, 'block'), countOf(checks, 'warn')];
   const has = (kind: Check['kind']): boolean => checks.some((check) => check.kind === kind);
   return [
-    state !== 'open' && tag(state, STATE_COLOURS[state]),
+    state !== 'open' && html`${tag(state, STATE_COLOURS[state])} `,
     diff !== '' && html`<span class="size">+${count('+')} −${count('-')}</span> `,
     blocks > 0 && tag('looks like an attack', 'block'),
     warnings > 0 && tag(plural(warnings, 'warning'), 'warn'),
@@ -241,7 +241,9 @@ function approvePart(
   inspected: InspectedChange,
 ): Html {
   const isAttack = inspected.blocks.length > 0;
-  const edit = editable ? html`<a class="button" href="${address('proposals', id, 'edit')}">Edit</a>` : '';
+  const edit = editable
+    ? html`<a class="button"${state === 'open' ? '' : html` data-key="a"`} href="${address('proposals', id, 'edit')}">Edit</a>`
+    : '';
   if (state !== 'open' && !editable) return html`<p>It cannot be approved.</p>`;
   if (state !== 'open') return html`<div class="actions">It cannot be approved as it is. ${edit}</div>`;
   const form = request.form(
