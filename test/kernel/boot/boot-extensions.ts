@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot, type Kernel, type Problem } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
@@ -102,7 +102,10 @@ export function codesOf(kernel: Kernel): readonly string[] {
 
 const manifestFile = (id: string): string => `extensions/${id}/manifest.yaml`;
 
-const BUILT_IN: readonly string[] = readdirSync(join(packageRoot(), 'extensions'));
+/** The door of a hub is loaded by its command, and has no manifest. */
+const BUILT_IN: readonly string[] = readdirSync(join(packageRoot(), 'extensions')).filter((id) =>
+  existsSync(join(packageRoot(), manifestFile(id))),
+);
 
 /** The root's extension wins over the package's: with these switched off there, what depends on them is skipped. */
 const ROOTS = BUILT_IN.filter((id) => {
