@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -63,6 +63,9 @@ describe('one command for a thing and its way back, under its older name, too', 
   });
 
   it('approvals lists and decides about what trust and extensions do', async () => {
+    // Other tests decide meanwhile.
+    vi.stubEnv('XDG_STATE_HOME', tempFolder());
+    onTestFinished(() => void vi.unstubAllEnvs());
     const cwd = tempFolder({
       'skills/bad/SKILL.md': skillMd(
         { name: 'bad', description: 'Bad.' },

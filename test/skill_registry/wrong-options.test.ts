@@ -63,6 +63,17 @@ test('a misspelt key of a query, and a turn among the options of a call, are ref
   );
 });
 
+test.each([
+  ['agent', 'agentId'],
+  ['bound_skills', 'boundSkills'],
+  ['thread', 'threadId'],
+])('a turn with %s is refused, and not taken for one that sees all skills', async (key, field) => {
+  const registry = await open();
+  const turn = { [key]: 'clerk' } as object;
+  expect(await refusal(() => registry.context('tea', turn))).toContain(`the field is called ${field}`);
+  expect(await refusal(() => registry.read('tea', {}, turn))).toContain(`turn.${key}`);
+});
+
 describe('a wrong value of the config that a program gives', () => {
   test.each([
     [{ sources: ['skills'] }, 'Write { path: "skills" } for a folder.'],

@@ -94,11 +94,16 @@ export const by: Schema<string> = schema((z) =>
 
 export const actor: FieldsSchema<Actor> = schema((z) => z.object({ by: by(), reason: storedText().optional() }));
 
+/** Not ignored, as other keys of hosts are: without the field an agent would be given what all agents see. */
+const MEANT = { agent: 'agentId', agent_id: 'agentId', bound_skills: 'boundSkills', thread: 'threadId' };
+
 const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
+  const absent = (field: string) => z.undefined(`absent: the field is called ${field}`).optional();
   const word = z.string().optional();
   const list = z.array(z.string()).optional();
   const name = z.string().refine((id) => !CONTROL.test(id), 'a name without control characters');
   const fields = z.looseObject({
+    ...Object.fromEntries(Object.entries(MEANT).map(([key, field]) => [key, absent(field)])),
     agentId: name.optional(),
     channelId: word,
     userId: word,

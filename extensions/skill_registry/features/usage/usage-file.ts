@@ -116,7 +116,7 @@ export function createUsageFile(
       if (failed !== undefined) return failed;
       if (pathNow() === file) return null;
       if (replaced > MAX_REPLACED) return `${file} was damaged again and again`;
-      const why = onDisk ? `${root} has no folder data` : `nobody has approved ${root}, or its caches are in memory`;
+      const why = onDisk ? `${root} has no folder data` : `nobody has approved ${root}, or its program keeps nothing`;
       return `${why}, so the figures are of this process only`;
     },
     problems(dropped) {
