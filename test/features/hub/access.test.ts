@@ -3,6 +3,7 @@ import { createLimits } from '../../../extensions/skill_hub/access.ts';
 import { ROUTES } from '../../../extensions/skill_hub/routes.ts';
 import { hubFeed, hubHits, hubReceipt } from '../../../extensions/skill_registry/features/hub/wire.ts';
 import { DEPLOY, openHub, sentId } from '../../helpers/hub.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 const ROLES = ['reader', 'proposer', 'reviewer', 'admin'] as const;
 
@@ -94,7 +95,9 @@ it('refuses a revoked token at its next request, and ends its open poll within a
   const reader = await hub.token('reader', 'ada');
   const began = performance.now();
   const polled = hub.ask(reader, 'GET', '/changes?wait=50');
-  const [{ id = '' } = {}] = await hub.store.tokens();
+  // Its first use is noted before it waits.
+  const used = () => hub.store.tokens().then((all) => all.find(({ last_use: at }) => at !== null));
+  const { id } = await waitFor('the poll to come in', used);
   expect(await hub.store.revokeToken(id, 'person:root')).toBe(true);
   expect((await hub.ask(reader, 'GET', '/changes')).status).toBe(401);
   expect((await polled).json.error.code).toBe('HUB_NO_PRINCIPAL');
