@@ -88,7 +88,7 @@ function* inspect(files: Iterable<DigestedFile | undefined>, results: FileResult
     reached.push(...result.reach.map((one) => ({ ...one, file: path })));
   }
   const reach = firstOfEach(reached);
-  all.push(...(yield* findingsInAll(skill, reach, all)), ...combinedFindings(listed, skill));
+  all.push(...(yield* findingsInAll(skill, reached, all)), ...combinedFindings(listed, skill));
   const blocked = new Set(all.filter(({ level }) => level === 'block').map(({ file }) => file));
   const aside = new Set(skill.filter((file) => blocked.has(file.path) && isAside(file, skill)).map(({ path }) => path));
   const findings = all.map((one) =>

@@ -138,8 +138,12 @@ function plainProse(raw: string): string {
   return unsplit(/[*`_]/.test(words) ? words.replace(/[*`]+|__/g, '') : words);
 }
 
+/** A command that a program starts as a list of words. */
+const LISTED = /(["'])(?:curl|wget|nc|scp|ssh|(?:ba|z)?sh|git|crontab|powershell|osascript)\1, ?\1/;
+
 function plainCode(raw: string): string {
-  const line = folded(raw);
+  const written = folded(raw);
+  const line = written.includes(',') && LISTED.test(written) ? written.replace(/(["']), ?\1/g, ' ') : written;
   return unsplit(/^[>\s$%P]/.test(line) ? line.replace(/^(?:[>\s]*)(?:\$|%|PS [^>]{0,80}>|PS>) /, '') : line);
 }
 
@@ -159,17 +163,21 @@ const ASSIGNS =
   /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{0,30})=(?:"([^"$`\s]{2,300})"|'([^'\s]{2,300})'|([^\s"'$`;|&()]{2,300}))/g;
 const MAX_VARIABLES = 100;
 
-/** Replaces variables that an earlier line set to plain text. */
+/** Replaces variables that an earlier command set to plain text. */
 function withValues(line: string, variables: Map<string, string>): string {
-  const expanded =
-    variables.size > 0 && line.includes('$')
-      ? line.replace(/\$\{?([A-Za-z_]\w{0,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
-      : line;
-  if (line.includes('=') && variables.size < MAX_VARIABLES) {
-    for (const [, name = '', ...values] of expanded.matchAll(ASSIGNS))
-      variables.set(name, values.find((value) => value !== undefined) ?? '');
-  }
-  return expanded.slice(0, MAX_LINE);
+  const commands = line.includes('=') && line.includes('$') ? line.split(/(?<=;|&&)/) : [line];
+  const expanded = commands.map((command) => {
+    const written =
+      variables.size > 0 && command.includes('$')
+        ? command.replace(/\$\{?([A-Za-z_]\w{0,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
+        : command;
+    if (command.includes('=') && variables.size < MAX_VARIABLES) {
+      for (const [, name = '', ...values] of written.matchAll(ASSIGNS))
+        variables.set(name, values.find((value) => value !== undefined) ?? '');
+    }
+    return written;
+  });
+  return expanded.join('').slice(0, MAX_LINE);
 }
 
 /** Letters of other scripts, and in the same order the Latin letters they look like. */

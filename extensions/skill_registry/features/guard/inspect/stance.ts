@@ -71,7 +71,7 @@ const FORBIDS =
 const LABEL =
   /(?:^|\n)[^\w\n]{0,8}(?:[❌🚫]|(?:must not|never|avoid|don['’]?ts?|do not|bad|wrong|fail|anti-?pattern|错误|誤り)\s?[:：—–][^\n]{0,60})(?:\n\S[^\n]{0,119}){0,4}(?:\n(?!\s))?[^\n]{0,120}$/u;
 const ASKS =
-  /\b(?:(?:ask|show (?:it|this|them|the \w+) to|offer (?:it|this) to|wait for|confirm with|propose (?:it|this) to) the user|only (?:if|when|after) the user (?:asks|agrees|confirms|wants)|if (?:they|the user) agrees?)\b/;
+  /\b(?:(?:ask|show (?:it|this|them|the \w+) to|offer (?:it|this) to|wait for|confirm with|propose (?:it|this) to) the user|only (?:if|when|after) the user (?:asks|agrees|confirms|wants)|(?:if|when|once|after) (?:they|the user) (?:agrees?|confirms?|approves?|says? yes))\b/;
 /** Behind the part. */
 const AFTERWARDS =
   /^[^.\n]{0,30}(?:\b(?:is|are) (?:not|never) (?:an? )?(?:acceptable|allowed|permitted|okay|ok)\b|금지|禁止)/;

@@ -3,18 +3,16 @@ import type { Finding } from '../../../core/skill/guard.ts';
 import type { ClassifiedFile, FileMatch, Reached } from './rule.ts';
 import { NEGATED, re, SECRET_STORE, SEND } from './rules/words.ts';
 
-/** Those that no prose names, where the skill also has what an attack needs. */
+/** Those that no prose names, where the program sends data or also has what an attack needs. */
 export function* undeclaredHosts(
   skill: readonly ClassifiedFile[],
   reach: readonly Reached[],
   findings: readonly Finding[],
-): Iterable<FileMatch | undefined> {
-  const sends = reach.filter(({ kind }) => kind === 'sends');
+): Generator<FileMatch | undefined> {
   const texts = skill.filter(({ prose }) => prose);
-  const facts = reach.map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
-  const readsMany = facts.filter((one) => /^reads \w+$/.test(one)).length > 5;
-  const isMade = findings.some(({ rule }) => rule === 'assembled-text');
-  if (sends.length === 0 || texts.length === 0 || !(readsMany || isMade || facts.some((one) => HARM.test(one)))) return;
+  const programs = new Map(skill.filter(({ prose }) => !prose).map((file) => [file.path, file]));
+  const sends = reach.filter(({ kind, file }) => kind === 'sends' && programs.has(file));
+  if (sends.length === 0 || texts.length === 0) return;
   const named = new Set(KNOWN);
   for (const { text } of texts) {
     for (const [host] of matchesOf(text, HOSTS)) {
@@ -22,9 +20,19 @@ export function* undeclaredHosts(
       named.add(domainOf(host.toLowerCase()));
     }
   }
+  const isAnywhere =
+    findings.some(({ rule }) => rule === 'assembled-text') || reach.some(({ what }) => what === 'an install script');
+  const hasHarm = (path: string): boolean => {
+    const facts = reach.filter(({ file }) => file === path).map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
+    return facts.filter((one) => /^reads \w+$/.test(one)).length > 5 || facts.some((one) => HARM.test(one));
+  };
   for (const { what, file, line } of sends) {
-    if (!/^(?:10|192\.168)\.[\d.:]+$/.test(what) && !named.has(domainOf(what)) && !isNamed(what, texts))
-      yield { file, line, words: what };
+    yield undefined;
+    const domain = domainOf(what);
+    if (/^(?:10|192\.168)\.[\d.:]+$/.test(what) || named.has(domain) || isNamed(what, texts)) continue;
+    if (!isAnywhere && !hasHarm(file) && !(yield* sendsData(programs.get(file)))) continue;
+    named.add(domain);
+    yield { file, line, words: what };
   }
 }
 
@@ -55,12 +63,22 @@ const SAMPLE =
 /** Anybody can have a name below some domains. */
 const DOMAIN =
   /^[\d.]+(?=:|$)|[^.:]+\.(?:(?:com?|org|net|ac)\.[a-z]{2}|vercel\.app|workers\.dev|github\.io|[^.:]+)(?=:|$)/;
-const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs (?:code made at run time|an install script)$`;
+const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs code made at run time$`;
 const SENDS = re`${SEND}|\burlopen\(|\|\s?curl\b`;
 const TOLD =
   /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|\w{3,12}ly)\s)(?:send|sent|post|posted|upload|uploaded|submit|submitted|report|reported|forward|forwarded|transmit|push|mirror|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
+const LIBRARIES =
+  /jsdelivr|unpkg|cdnjs|tailwindcss|googleapis|jquery|googletagmanager|plot\.ly|d3js|esm\.sh|polyfill|mathjax|shopify|stripe/;
 /** A service that is used with a key of its own. */
 const HAS_KEY = /authorization|api[-_]?key|bearer|access[-_]?token|^\s*homepage:/;
+
+function* sendsData(file: ClassifiedFile | undefined): Generator<undefined, boolean> {
+  for (const [part] of matchesOf(file?.text ?? '', /[^\n]{1,4000}/g)) {
+    yield undefined;
+    if (SENDS.test(part.toLowerCase())) return true;
+  }
+  return false;
+}
 
 function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: string): FileMatch | undefined {
   const before = text.slice(Math.max(0, start - 240), start).replace(/\\\r?\n/g, '  ');
@@ -74,7 +92,8 @@ function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: s
       ?.replace(/\s+/g, ' ') ?? '';
   const isSent = SENDS.test(command) || (prose && TOLD.test(sentence));
   const isDrawn = /!\[[^\]\n]{0,80}\]\($/.test(before) && /^[^\s)]{4,160}[<{$%]/.test(after);
-  if (!(isSent || isDrawn) || HAS_KEY.test(command) || NEGATED.test(sentence)) return undefined;
+  const isLoaded = /<(?:script|iframe)\b[^>\n]{0,80}\ssrc=["']$/i.test(before) && !LIBRARIES.test(address);
+  if (!(isSent || isDrawn || isLoaded) || HAS_KEY.test(command) || NEGATED.test(sentence)) return undefined;
   return { file: path, line: text.slice(0, start).split('\n').length, words: address };
 }
 

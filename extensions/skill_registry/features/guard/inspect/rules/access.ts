@@ -33,7 +33,7 @@ export const ACCESS: readonly Rule[] = [
       ...each(
         {
           where: 'prose',
-          unless: /\b(?:chmod|ssh-add|ssh-keygen|identityfile|mkdir|rotate|revoke|leaked|compromised)\b/,
+          unless: /\b(?:chmod|ssh-add|ssh-keygen|identityfile|ssh -i|mkdir|rotate|revoke|leaked|compromised)\b/,
           unlessBefore: NEGATED,
         },
         /(?<!\.\.)\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\b(?:read|extract|collect|dump|steal|export|copy|grab|harvest|upload|send|scrape|decrypt)(?:s|ing)?\b[^.\n]{0,30}\bbrowser (?:history|cookies|bookmarks)\b|\bbrowser passwords\b|\bsaved passwords\b/,
@@ -63,6 +63,12 @@ export const ACCESS: readonly Rule[] = [
         /(?<=(?:^|\n)\s{0,8}(?:on:\s{0,12})?)pull_request_target\b[\s\S]{0,1200}\bhead\.(?:sha|ref)\b|(?<=(?:^|\n)\s{0,8})permissions:\s?write-all\b/,
         /["']principal["']\s?:\s?(?:["']\*|\{\s?["']aws["']\s?:\s?["']\*)|\bclusterrolebinding\b[^\n]{0,160}\bcluster-admin\b|\bmember[= ]["']?allusers\b|\bgrant all\b[^\n;]{0,60}\bto (?:public|anon)\b|>>?\s?["']?\/etc\/hosts\b|\badd-trusted-cert\b|\bcertutil\b[^\n]{0,20}-addstore\b/,
         /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        /\bdocker\s(?:run|create)\b[^\n]{0,200}(?:-v|--volume|source=)[\s=]?["']?(?:~|\$\{?home\}?)\/\.(?:aws|ssh|kube|gnupg|docker|config)\b/,
+        // Whoever knows a word in the code comes in.
+        /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\()/,
       ),
       near(
         { ordered: false, within: 400 },
@@ -101,6 +107,8 @@ export const ACCESS: readonly Rule[] = [
         { unlessBefore: NEGATED },
         re`\b(?:pip3?|npm|pnpm|yarn|bun|uv)\s(?:pip\s)?(?:install|i|add)\s(?:[^\n;|&]{0,80}\s)?(?:${MISSPELT})(?![\w.-])`,
         /"(?:pre|post)install"\s?:\s?"(?!husky|patch-package|lefthook)/,
+        // A name that gets what belongs to another one, or comes from an address.
+        /"[\w@/.-]{2,60}"\s?:\s?"(?:npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4})[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },

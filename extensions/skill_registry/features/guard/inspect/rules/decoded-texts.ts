@@ -1,7 +1,7 @@
 import { matchesOf } from '../../../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match } from '../rule.ts';
 
-/** Encoded texts that decode to a command. Linear time: decoded text is at most as long as encoded text. */
+/** Encoded texts that decode to a command, or to nothing but an address or a store of secrets. Linear time: decoded text is at most as long as encoded text. */
 export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | undefined> {
   let line = 1;
   for (let from = 0; from < text.length; ) {
@@ -11,9 +11,11 @@ export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | un
     const part = text.slice(from, Math.min(end, from + 2 * PART));
     for (const { written, decoded, at } of encodedIn(part)) {
       const command = commandOf(decoded, 2);
-      if (command === undefined) continue;
-      const message = `A text that decodes to a command: "${command.slice(0, 160)}"`;
-      yield { line: line + part.slice(0, at).split('\n').length - 1, words: written, message };
+      const [hidden = command] = command === undefined ? (HIDDEN.exec(decoded) ?? []) : [];
+      if (hidden === undefined) continue;
+      const stance = command === undefined ? 'apart' : undefined;
+      const message = `A text that decodes to ${stance ? 'an address' : 'a command'}: "${hidden.slice(0, 160)}"`;
+      yield { line: line + part.slice(0, at).split('\n').length - 1, words: written, message, stance };
     }
     line += part.split('\n').length - 1;
     from += part.length;
@@ -42,6 +44,8 @@ const QUOTED = /["'][^"'\n]{12,400}["']/g;
 /** A whole command, not only a word that is also the name of a program. */
 const COMMAND =
   /\b(?:curl|wget|iwr|irm|invoke-webrequest)\s[^\n]{0,200}(?:https?:|ftp:|\d{1,3}\.\d{1,3}\.|\|\s*(?:ba|z)?sh)|\/bin\/(?:ba|z|da)?sh\b|\b(?:ba|z)?sh\s+-[ic]\s|\/dev\/tcp\/|\bpowershell(?:\.exe)?\s+-|\biex[\s(]|\binvoke-expression|\bosascript\s+-e|\bchmod\s\+x|\bnc\s+-\w|\bpython[\d.]*\s+-c\s|\bos\.(?:system|popen)\(|\bsubprocess\.(?:run|call|popen)|\bchild_process\b|\bexec\(|__import__\(|\brm\s+-rf\s|\bdownloadstring\(/i;
+const HIDDEN =
+  /^\s?(?:(?:https?|wss?):\/\/[^\s"'<>]{4,}|[~\w./-]*\.(?:ssh|aws|npmrc|netrc|gnupg|kube|docker)\b[\w./-]*)\s?$/i;
 /** Hashes and pictures decode to something that people cannot read. */
 const READABLE = /^[\t\n\r -~]{8,}$/;
 

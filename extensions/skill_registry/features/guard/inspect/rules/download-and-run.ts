@@ -73,7 +73,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     patterns: [
       near(
         { within: 120 },
-        /\b(?:curl|wget)\b[^\n]{0,200}?(?:-o|>)\s?["']?(?:(?:\/tmp|\/var\/tmp|\/dev\/shm)\/(?:[\w-]{1,30}\/)?|(?:~|\$\{?home\}?)\/)\.[\w-]{1,30}(?=[\s"';&])/,
+        /\b(?:curl|wget)\b[^\n]{0,200}?(?:-\w{0,3}o|>)\s?["']?(?:(?:\/tmp|\/var\/tmp|\/dev\/shm)\/(?:[\w-]{1,30}\/)?|(?:~|\$\{?home\}?)\/)\.[\w-]{1,30}(?=[\s"';&])/,
         /\bchmod\s(?:\+x|7\d\d)|\b(?:ba|z)?sh\s[~$/.]|\bnohup\b/,
       ),
       ...each(

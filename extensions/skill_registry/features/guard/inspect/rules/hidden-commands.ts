@@ -73,12 +73,13 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
 
 // --- internal ---
 
-/** A constant name of a member that is written in two parts. */
-const MEMBER = /[\w\])]\[\s?(?:"\w{1,20}"\s?\+\s?"\w{1,20}"|'\w{1,20}'\s?\+\s?'\w{1,20}')\s?\]/g;
+/** A word that is written in two parts, or backwards. */
+const SPLIT =
+  /(["'])[\w./-]{0,30}\w\1\s?\+\s?(["'])\w[\w./-]{0,30}\2|(["'])[\w./:-]{4,80}\3(?:\[::-1\]|\.split\(["']{2}\)\.reverse\(\))/g;
 
 function* assembledIn({ text, script, folded }: ClassifiedFile): Generator<Match> {
   yield* folded?.assembled ?? [];
-  if (!script || !text.includes('+')) return;
-  for (const { 0: words, index } of matchesOf(text, MEMBER))
-    yield { line: text.slice(0, index).split('\n').length, words };
+  if (!script || !/["'](?:\s?\+|\[::-|\.split)/.test(text)) return;
+  for (const { 0: words, index } of matchesOf(text, SPLIT))
+    if (words.replace(/\W/g, '').length > 3) yield { line: text.slice(0, index).split('\n').length, words };
 }

@@ -1,8 +1,12 @@
 import type { Rule } from '../rule.ts';
-import { each, NEGATED, near, re } from './words.ts';
+import { each, NEGATED, near, re, WRITE } from './words.ts';
 
 /** Files that agents read when a session begins, or that say what agents may do. */
-const AGENT_FILE = String.raw`(?<!\b(?:read|reads|reading|check|see|load|loads|parse|regenerate|from|consult|open)\s[\"'\`(@]{0,2})(?:(?<![\w.-]|rules/)(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
+const AGENT_FILE = String.raw`(?<!\b(?:read|reads|reading|check|see|load|loads|parse|regenerate|from|consult|open)\s[\"'\`(@]{0,2})(?:(?<![\w.-]|rules/)(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp(?:_config)?\.json\b|\bclaude_desktop_config\.json\b)`;
+/** What a shell, a login, git or a timer starts, as a path in a program. */
+const STARTED = String.raw`["'\`/\\](?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|\.profile|\.zshenv)\b|\bconfig\.fish\b|\$profile\b|\.git/hooks\b|/launch(?:agents|daemons)\b|\.config/(?:autostart|systemd/user)\b|\bauthorized_keys\b|/etc/cron|start menu[/\\]programs[/\\]startup\b`;
+const DATE = String.raw`(?:\b(?:new date|datetime(?:\.datetime)?|date)\(\s?["']?20\d\d\b|\bfromisoformat\(["']20\d\d|\[datetime\]\s?["']20\d\d)`;
+const NOW = String.raw`(?:\bdate\.now\(\)|\bnew date\(\)|\b(?:now|today|utcnow)\([^)\n]{0,20}\)|\bget-date\b)`;
 
 /** One's own key or address, noted where the host or the user keeps such values. */
 const NOTES_A_KEY =
@@ -24,7 +28,7 @@ export const PERSISTENCE: readonly Rule[] = [
           unlessBefore:
             /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
         },
-        /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab(?!\()|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
+        /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab(?!\(| -e)|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
       ),
       ...each(
         {
@@ -40,8 +44,23 @@ export const PERSISTENCE: readonly Rule[] = [
         /\bcore\.sshcommand\b|\bfsmonitor["']?\s?[= ]\s?["']?(?!true|false|=|\s)[~$./\w]|\bcredential\.helper["']?\s?=?\s?["']?!|\[url\s[^\]\n]{1,120}\]\s{1,20}insteadof\b|\.insteadof\b|\balias\.\w{1,20} ["']?!|\bproxycommand\b|\blocalcommand\b|\bld_preload\s?=|\bdyld_insert_libraries\s?=|\bprompt_command\s?=|\bpythonstartup\s?=|\b(?:site|user)customize\.py\b|\bsite-packages\b[^\n]{0,80}\.pth\b|\bnode_options\b[^\n]{0,40}--(?:require|import)|\bbash_env\s?=|["']?runon["']?\s?:\s?["']?folderopen|["'](?:post(?:create|start|attach)|initialize|oncreate|updatecontent)command["']\s?:[^\n]{0,160}(?:\bcurl\b|\bwget\b|https?:|\bbase64\b)/,
         />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
         /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
-        /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/,
+        /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|(?<!--unset(?:-all)?\s)\bcore\.hookspath\b/,
         /\\currentversion\\run(?:once)?\b/,
+      ),
+      near({ where: 'code', scope: 'file' }, re`${STARTED}`, re`${WRITE}`),
+      // Waits for a date that the author has chosen.
+      near(
+        { where: 'code', ordered: false, within: 300 },
+        re`${DATE}`,
+        re`${NOW}[^\n]{0,30}(?:[<>]|-[gl][te]\b)|[<>]=?\s?${NOW}`,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        /\balias (?:git|ssh|sudo|su|npm|npx|python3?|pip3?|docker|kubectl|curl|gh|aws)=|(?<=(?:^|\n)\s{0,4})(?:function )?(?:git|ssh|sudo|npm|npx|pip3?|docker|kubectl|curl|gh|aws)\s?\(\)\s?\{/,
+      ),
+      ...each(
+        { where: 'code' },
+        /\$\(date \+%(?:s|y%m%d)\)["']?\s{1,3}(?:-[gl][te]|[<>]=?)\s{1,3}["']?(?:1[789]\d{8}|20\d{6})\b/,
       ),
       near(
         { where: 'prose', ordered: false, within: 120, sentence: true, unlessBefore: NEGATED },
@@ -74,6 +93,17 @@ export const PERSISTENCE: readonly Rule[] = [
         { within: 70, sentence: true, unless: NOTES_A_KEY, unlessAsked: true },
         /(?<!-)(?<!\bdocs: )\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b(?!-)|>>\s?/,
         re`${AGENT_FILE}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        re`["'\`/\\][\w./ -]{0,60}?(?:${AGENT_FILE}|\.claude\.json\b)`,
+        re`${WRITE}`,
+      ),
+      near({ within: 400, unlessAsked: true }, /["']hooks["']\s?:/, /["']command["']\s?:/),
+      near(
+        { within: 60, sentence: true, unlessBefore: NEGATED },
+        /\b(?:open|edit|replace|overwrite|modify|append|prepend|patch|rewrite|delete|remove|rename|disable)\b/,
+        /\b(?:its|their|(?:each|every|any|all|the)(?: of the)? (?:other|installed|present))\b[^.\n]{0,20}\bskill(?:\.md|s?['’]? (?:files?|instructions))/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },

@@ -48,7 +48,7 @@ export const HIDES_IN_ENGLISH: readonly Pattern[] = [
     /\b(?:stays?|keep|keeps|kept|remains?|leave it) (?:\w+ ){0,3}?between (?:us|you and me|the two of us)(?=[.,;:!)\n]|$)|\b(?:our|a) little secret\b/,
     re`\b(?:if|when|should) (?:you are |you're |you get |${PERSON} |they |he |she |anyone |anybody |someone |somebody )?(?:ever )?(?:asks?|asked|questioned|inquires?|wonders?|notices?|complains?)\b(?! (?:for|to)\b)[^.\n,:]{0,60},? (?:just |simply |then )?(?:deny|claim|pretend|insist|lie|(?:say|answer|reply) (?:that )?(?:nothing|only|it (?:is|was) (?:only|just|routine|normal|part)|you (?:did|have|do|know) (?:not|nothing)|there (?:was|is) no(?:ne|thing)))\b`,
     re`\bsay nothing (?:about|of) (?:this|it|that|the (?:\w+ )?${DEED})\b|\bnot a word (?:about|of) (?:this|it|that)\b|\bas (?:if|though) nothing (?:had )?happened\b|\b(?:afterwards?|finally|then|when done|when you are done|at the end),? (?:clear|delete|erase|wipe|remove) (?:the |your |all )?(?:shell|bash|zsh|command|terminal) history\b|\b(?:clear|delete|erase|wipe|remove) (?:the |your |all )?(?:shell|bash|zsh|command|terminal) history (?:afterwards?|when|after|once|so that|at the end)\b|\b(?:cover|hide|erase) (?:your|the|all|any) (?:tracks|traces)\b|\bwithout (?:leaving|any) (?:a )?traces?\b(?= |[.,;!)\n]|$)(?! (?:ids?|id|data|context|logs?|information|spans?)\b)`,
-    re`\b(?:no|without(?: any)?) mention of (?:it|this|that|the (?:\w+ )?${DEED})\b[^.\n]{0,60}?\b(?:${TOLD}|user|chat|conversation)\b|\bkeep (?:it|this|that|the rest|everything(?: else)?|all (?:of )?(?:this|that)) to yourself\b`,
+    re`\b(?:no|without(?: any)?) mention of (?:it|this|that|the (?:\w+ )?${DEED})\b[^.\n]{0,60}?\b(?:${TOLD}|user|chat|conversation)\b|\bkeep (?:\w+ ){1,4}(?:to|for) yourself\b`,
     /\b(?:if|when|should) (?:someone|somebody|anyone|anybody|you are|you're)(?: (?:ever|should|else))? (?:asks?|asked|inquires?|questions?|wonders?)\b[^.\n]{0,60}?\b(?:answer|say|reply|tell (?:them|him|her))(?: that)? (?:it|this|that) was\b/,
     /\b(?:must|should|has to|have to|needs to|is to) (?:stay|remain|be kept) out of (?:the|your) (?:\w+ )?(?:chat|conversation|summary|answer|report)\b/,
   ),
@@ -68,7 +68,7 @@ export const HIDES_IN_ENGLISH: readonly Pattern[] = [
   ),
   ...each(
     {},
-    re`\b${PERSON} (?:would|will|might|could) (?:only|just|needlessly) (?:be|get|become|feel) (?:confused|worried|alarmed|annoyed|nervous|upset|frightened|distracted)\b`,
+    re`\b${PERSON} (?:would|will|might|could) (?:only|just|needlessly) (?:be|get|become|feel) (?:confused|worried|alarmed|annoyed|nervous|upset|frightened|distracted)\b|\bso (?:that )?${PERSON} (?:is|are) not (?:confused|worried|alarmed|annoyed|bothered|disturbed|distracted)\b`,
     re`\b${PERSON} (?:must|should|shall|may|can|is|are)(?: ?not|n['’]t| never) (?:ever )?(?:to )?(?:know|learn|notice|find out|hear|be told|be informed|be made aware|be aware)(?=[.,;!)\n]|$| (?:about|of|that|this|it|anything|how|why)\b)`,
   ),
 ];
@@ -88,7 +88,7 @@ export const SKIPS_IN_ENGLISH: readonly Pattern[] = [
   ),
   ...each(
     { unlessBefore: CONDITION },
-    re`\b${PERSON} (?:has|have) already (?:approved|agreed to|consented to|authori[sz]ed|allowed|given (?:you )?(?:permission|consent|approval|authori[sz]ation)|granted (?:you )?(?:permission|consent|approval))\b|\b(?:permission|consent|approval|authori[sz]ation) (?:has|was) already (?:been )?(?:given|granted|obtained)\b`,
+    re`\b${PERSON} (?:has|have) already (?:approved|agreed to|consented to|authori[sz]ed|allowed|given (?:you )?(?:permission|consent|approval|authori[sz]ation)|granted (?:you )?(?:permission|consent|approval))\b|\b(?:permission|consent|approval|authori[sz]ation) (?:has|was) already (?:been )?(?:given|granted|obtained)\b|\b(?:is|are|was|were|been) pre-?(?:approved|authori[sz]ed)\b`,
     re`\b${PERSON} (?:does not|doesn['’]t|do not|did not|never|would not) (?:want|wants|wish|wishes|like|likes|need|needs|have|has|care) to be (?:asked|prompted|interrupted|bothered|disturbed|consulted)\b`,
   ),
   ...each(

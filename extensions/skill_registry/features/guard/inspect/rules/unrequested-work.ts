@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, each, NEGATED, near, re } from './words.ts';
+import { ADDRESS, each, NEGATED, near, re, SEND } from './words.ts';
 
 const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
 
@@ -40,12 +40,19 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     message: 'Pays, buys, posts or accepts something in the name of the user, or watches the user',
     why: 'What is done in a person’s name binds the person.',
     mend: 'Let the user do it, or ask each time.',
-    patterns: each(
-      { where: 'prose', unlessBefore: NEGATED },
-      /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip)\b[^\n]{0,60}\bto\b[^\n]{0,30}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|[1-9a-hj-np-z]{32,44})\b/,
-      /\b(?:accept|agree|consent|sign|buy|purchase|order|subscribe|pay)\b[^.\n]{0,50}\b(?:on behalf of the user|in the name of the user|(?:stored|saved) (?:credit )?card|saved payment|all terms)\b|\b(?:post|publish|tweet)\b[^.\n]{0,40}\b(?:on|from|to|with) the user's (?:account|profile|timeline|feed)\b/,
-      /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|(?<!security )camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private|their|user(?:'s)?) conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/,
-    ),
+    patterns: [
+      near(
+        { where: 'code', scope: 'file' },
+        /\bpbpaste\b|\bxclip\b[^\n]{0,20}-o\b|\bwl-paste\b|\bget-clipboard\b|\bpyperclip\.paste\(|\bclipboard\.readtext\(|\bimagegrab\b|\bscreencapture\b|\bpyautogui\.screenshot\(|\bpynput\b|\bkeyboard\.(?:on_press|hook|record)\(|\bgetasynckeystate\b/,
+        re`${SEND}`,
+      ),
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip|route|redirect|settle|direct|deposit|remit|book|replace|put|use|enter|write)\b[^\n]{0,80}\b(?:to|with|as|in)\b[^\n]{0,40}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|(?=[a-z]{0,40}\d)[1-9a-hj-np-z]{32,44}|(?!ex)[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){4,7})\b/,
+        /\b(?:accept|agree|consent|sign|buy|purchase|order|subscribe|pay)\b[^.\n]{0,50}\b(?:on behalf of the user|in the name of the user|(?:stored|saved) (?:credit )?card|saved payment|all terms)\b|\b(?:post|publish|tweet)\b[^.\n]{0,40}\b(?:on|from|to|with) the user's (?:account|profile|timeline|feed)\b/,
+        /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|(?<!security )camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private|their|user(?:'s)?) conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/,
+      ),
+    ],
   },
   {
     id: 'speaks-as-system',
@@ -103,6 +110,10 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ...each(
         { where: 'prose', unless: /\/\/api\.|\/v\d\//, unlessBefore: NEGATED },
         re`\b(?:send|upload|transmit|forward|back up|backup|sync|submit|mirror|export|stream|save|copy|push)\b (?:(?:a|an|the|all|any|every|each|your|its|their|full|complete|final|generated|original|entire|user's|of|output|finished|created|processed|raw|copy|copies) ){0,6}(?:files?|documents?|data|results?|outputs?|reports?|cop(?:y|ies)|contents?|conversations?|transcripts?|presentations?|code|repositor(?:y|ies)|database|logs?|backups?|summary|images?|everything|records?|spreadsheets?|messages?|history|archive|project|workspace|prompts?|it|them|screenshots?)\b[^.\n]{0,40}?\b(?:to|at)\b[^\n.]{0,20}?${ADDRESS}`,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        /\b(?:aws s3(?:api)? (?:cp|sync|mv|put-object)|gsutil (?:-m )?(?:cp|rsync)|gcloud storage cp|rclone (?:copy|sync))\b[^\n|;&]{0,160}?(?:s3|gs):\/\/(?!my|your|bucket|example|[<${%])[\w.-]{3,60}|\bgh gist create\b|\bapi\.github\.com\/gists\b|\bgit push\s(?:-\w{1,10}\s|--\w{1,10}\s){0,2}["']?(?:https?:\/\/|git@)[\w.@-]/,
       ),
       ...each(
         { where: 'code' },
