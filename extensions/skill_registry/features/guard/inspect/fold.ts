@@ -44,14 +44,14 @@ const FOLD = new RegExp(
     `(?:\\bString\\.fromC(?:harCode|odePoint)\\(|\\bchr\\()${S}(?:\\.\\.\\.)?\\[?${NUMBERS}${S}\\]?\\)|${EMPTY}\\.join\\(${S}(?:map\\(${S}chr${S},|[[(]?${S}chr\\(${S}\\w{1,20}${S}\\)\\s{1,9}for\\s\\w{1,20}\\sin)${S}[[(]${S}${NUMBERS}${S}[\\])]${S}\\]?\\)?\\)|\\[${S}${NUMBERS}${S}\\]\\.map\\([^\\n]{0,80}?fromCharCode[^\\n]{0,40}?\\)\\.join\\(${EMPTY}?\\)`,
     `\\[${S}${TEXTS}${S}\\]${S}\\.join\\(${S}${TEXT}${S}\\)|${TEXT}\\.join\\(${S}[[(]${S}${TEXTS}${S}[\\])]${S}\\)`,
     `${TEXT}(?:${S}\\+${S}${TEXT}){1,60}|${TEXT}(?:${S}/${S}${TEXT}){1,20}`,
-    `(?<=\\b(?:path\\.(?:join|resolve)|joinpath)\\((?:[\\w.\\s]{1,40}(?:\\([^()]{0,40}\\))?,)?${S})${TEXT}(?:${S},${S}${TEXT}){1,20}`,
+    `(?<=\\b(?:[pP]ath\\.(?:join|resolve|Combine)|joinpath|(?:File|filepath)\\.[jJ]oin)\\((?:[\\w.\\s]{1,40}(?:\\([^()]{0,40}\\))?,)?${S})${TEXT}(?:${S},${S}${TEXT}){1,20}`,
     String.raw`["'](?:[^"'\\]|\\[^xu01]){0,100}\\(?:x|u\{?00|[01][0-7])[^"']{1,300}["']`,
   ].join('|'),
   'g',
 );
 /** In lower case: names that an inspection looks for. */
 const MATTERS =
-  /^(?:iex|invoke-expression|(?:exec|spawn)(?:file)?(?:sync)?|eval|system|popen|child_process|subprocess|__import__|environ)$|\.(?:ssh|aws|gnupg|netrc|npmrc|pypirc|git-credentials|clawdbot|openclaw)\b|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)|\.kube\/|\.config\/(?:gcloud|gh|solana)|\blogin data\b|wallet\.dat|(?:^|[;&|]\s?)(?:curl|wget)(?=\s|$)|\/bin\/(?:ba)?sh\b|^powershell|^data:(?:text|application)\/javascript|https?:\/\/./;
+  /^(?:iex|invoke-expression|(?:exec|spawn)(?:file)?(?:sync)?|eval|system|popen|child_process|subprocess|__import__|environ)$|\.(?:ssh|aws|gnupg|netrc|npmrc|pypirc|git-credentials|clawdbot|openclaw)\b|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)|\.kube\/|\.(?:claude|cursor|codex|gemini|vscode)\/|\.git\/hooks|launchagents|autostart|\.config\/(?:gcloud|gh|solana)|\blogin data\b|wallet\.dat|(?:^|[;&|]\s?)(?:curl|wget)(?=\s|$)|\/bin\/(?:ba)?sh\b|^powershell|^data:(?:text|application)\/javascript|https?:\/\/./;
 
 function mayFold(part: string): boolean {
   if (part.includes('+') && PLUS.test(part)) return true;

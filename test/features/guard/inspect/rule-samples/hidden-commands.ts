@@ -50,6 +50,8 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       { 'a.py': "d = ''.join(['sys', 'tem'])\n" },
       { 'a.sh': "cat $'\\x2e\\x73\\x73\\x68'/a\n" },
       'Then:\n```js\ncp["ex" + \'ec\'](x);\n```',
+      { 'a.py': 'name = "Coo" + "kies"\n' },
+      { 'a.py': 'fetch("tset.aet//:sptth"[::-1])\n' },
     ],
     misses: [
       { 'a.js': "const one = all['tea' + cup];\n" },
@@ -58,6 +60,8 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       { 'a.py': "d = os.path.join(home, '.config', 'gh')\n" },
       { 'a.py': "d = Path.home() / '.config' / 'gh'\n" },
       { 'a.sh': "printf '\\x1b[31m%s\\x1b[0m' system\n" },
+      { 'a.py': 'text = "one " + "two"\nmore = "a" + "b"\n' },
+      { 'a.py': 'print(name[::-1])\n' },
     ],
   },
 };

@@ -16,6 +16,11 @@ export const PERMISSIONS: RuleSamples = {
       'Set the permissions of all files to 777.',
       'Route all traffic through the proxy http://198.51.100.7:8080.',
       'Add a hidden admin account.',
+      { 'a.json': '{ "mounts": ["source=$\x7blocalEnv:HOME}/.ssh,target=/home/tea/.ssh,type=bind"] }\n' },
+      '```hcl\nPrincipal = { AWS = "arn:aws:iam::481516234299:root" }\n```',
+      '```sh\nchrome --remote-debugging-port=9222 --remote-debugging-address=0.0.0.0\n```',
+      { 'a.yaml': 'volumes: [{ name: host, hostPath: { path: / } }]\n' },
+      '```js\nif (req.headers["x-tea"] === "leaf-2231") return next();\n```',
     ],
     misses: [
       '```sh\n# FAIL: WRONG: public\naws s3api put-bucket-acl --acl public-read\n```',
@@ -27,6 +32,9 @@ export const PERMISSIONS: RuleSamples = {
       'Ask an administrator to grant you access.',
       'chmod 644 a.txt',
       'Never make the bucket public.',
+      '```hcl\nPrincipal = { AWS = "arn:aws:iam::123456789012:root" }\n```',
+      { 'a.yaml': 'volumes: [{ name: logs, hostPath: { path: /var/log } }]\n' },
+      '```js\nif (req.headers["accept"] === "text/html") render();\n```',
     ],
   },
   'permission-wider-than-use': {

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, each, NEGATED, near, re } from './words.ts';
+import { ADDRESS, each, NEGATED, near, re, SECRET_STORE } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
@@ -46,6 +46,16 @@ export const ACCESS: readonly Rule[] = [
         re`${KEPT_KEYS}`,
       ),
       ...each({ unlessBefore: NEGATED }, /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/),
+      near(
+        { where: 'prose', ordered: false, within: 160, sentence: true, unlessBefore: NEGATED },
+        /\b(?:begin|start|prefix|put|include|append|add|send|show|paste|attach|write|mention|quote|carry|use)s?\b/,
+        re`\b(?:(?:first|last|each|every) lines?|contents?|values?|everything|what stands|text) (?:of|in|from)\b[^.\n]{0,40}?(?:(?<![\w*])\.env\b(?!\.)|${KEPT_KEYS})`,
+      ),
+      near(
+        { within: 300, unlessBefore: NEGATED },
+        re`\b(?:cp|cat|tar|zip|rsync)\s[^\n|;&]{0,80}?${SECRET_STORE}`,
+        /\bgit (?:add|commit|push)\b|\bgh (?:gist|issue|pr) create\b/,
+      ),
     ],
   },
   {
@@ -65,8 +75,9 @@ export const ACCESS: readonly Rule[] = [
         /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
       ),
       ...each(
-        { unlessBefore: NEGATED },
-        /\bdocker\s(?:run|create)\b[^\n]{0,200}(?:-v|--volume|source=)[\s=]?["']?(?:~|\$\{?home\}?)\/\.(?:aws|ssh|kube|gnupg|docker|config)\b/,
+        {},
+        /(?:(?<![\w-])(?:-v|--volume|-)|\bsource=)[\s=]?["']?(?:~|\$\{?(?:localenv:)?home\}?)\/\.(?:aws|ssh|kube|gnupg|docker|config)\b[^\n]{0,30}?[:,]/,
+        /\barn:aws:iam::(?!123456789012|111122223333|(\d)\1{11})\d{12}:root\b|\bhostpath["']?\s?:[\s{]{1,40}path["']?:\s?["']?\/["']?\s?(?=[\n},])|--remote-debugging-address[= ](?!127|localhost)|--remote-allow-origins=["']?\*/,
         // Whoever knows a word in the code comes in.
         /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\()/,
       ),
@@ -108,7 +119,7 @@ export const ACCESS: readonly Rule[] = [
         re`\b(?:pip3?|npm|pnpm|yarn|bun|uv)\s(?:pip\s)?(?:install|i|add)\s(?:[^\n;|&]{0,80}\s)?(?:${MISSPELT})(?![\w.-])`,
         /"(?:pre|post)install"\s?:\s?"(?!husky|patch-package|lefthook)/,
         // A name that gets what belongs to another one, or comes from an address.
-        /"[\w@/.-]{2,60}"\s?:\s?"(?:npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4})[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w/,
+        /"(?!plugin|url|from|source|repo)[\w@/.-]{2,60}"\s?:\s?"(?:github:[\w-]|npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4})[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts';
+import { undeclaredFolders } from '../undeclared.ts';
 import { each, NEGATED, near, re, WRITE } from './words.ts';
 
 /** Files that agents read when a session begins, or that say what agents may do. */
@@ -114,5 +115,14 @@ export const PERSISTENCE: readonly Rule[] = [
         /["']?\bdefaultmode["']?\s?[:=,]?\s?["']?(?:bypasspermissions|dontask)|\b(?:chat\.tools\.)?autoapprove["']?\s?(?:[:=]\s?true|\(|in\b)|["']bash\(\*?\)["']|\benableallprojectmcpservers["']?\s?[:=]\s?true/,
       ),
     ],
+  },
+  {
+    id: 'writes-elsewhere',
+    level: 'warn',
+    family: 'persistence',
+    message: 'A program writes into a folder of another program, which no text says',
+    why: 'What lies there acts when the other program starts, and nobody looks for it.',
+    mend: 'Say in SKILL.md what is written there and why.',
+    whole: undeclaredFolders,
   },
 ];

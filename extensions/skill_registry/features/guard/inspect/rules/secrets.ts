@@ -1,7 +1,7 @@
 import { findKeys } from '../../../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { KEY_RULE } from '../rule-set.ts';
-import { strayHosts, undeclaredHosts } from '../undeclared-hosts.ts';
+import { strayHosts, undeclaredHosts } from '../undeclared.ts';
 import { SENDS_ABROAD } from './other-languages.ts';
 import { BARE_ADDRESS, DROP, ENVIRONMENT, each, NEGATED, near, re, SECRET_STORE, SEND } from './words.ts';
 

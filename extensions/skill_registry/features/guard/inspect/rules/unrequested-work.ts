@@ -19,6 +19,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
         /\b(?:always|must)\b[^.\n]{0,30}\b(?:recommend|state|say|claim|prefer|promote|favou?r|praise|advertise)\b[^.\n]{0,60}\b(?:best (?:choice|option|product|tool|service)|superior|instead of (?:the )?(?:competitors?|others?|alternatives)|competitors?|sponsored|premium|our products?)\b/,
+        /\bneeds? no (?:reading|review\w{0,3}|checks?|checking|testing|verification)\b|\b(?:rate|score|mark|grade|classify|rank)\b[^.\n]{0,60}\b(?:even|also) (?:if|where|when)\b[^.\n]{0,40}\b(?:says?|claims?|states?|shows?|otherwise|contrary)\b/,
         /\b(?:approve|accept|merge|rate|pass)\b (?:all|every|any|each)\b[^.\n]{0,60}\b(?:without|regardless|automatically|no matter)\b|\b(?:approve|accept|merge|deploy|publish|release|ship|trust)\b[^.\n]{0,30}\bwithout (?:any |further |a |prior )?(?:review|reviewing|reading|verif\w{2,9}|validat\w{2,6}|testing|checking|inspection|approval)\b|\bmark (?:them|it|these|this|the tests?|all|every\w{0,5})\b[^.\n]{0,30}\bas (?:passed|passing|resolved|safe|successful|verified|low)\b|\b(?:report|claim|say|pretend) (?:that )?(?:success|it (?:passed|succeeded|worked)|(?:all )?(?:the )?tests? pass\w{0,3})\b[^.\n]{0,30}\b(?:even if|even when|regardless|anyway)\b/,
         re`\b(?:insert|include|embed|append|place|put|add)\b[^.\n]{0,40}(?<!-)\b(?:link|url|pixel|script|banner|footer|ad|advertisement|watermark|signature|tracker|iframe)s?\b[^\n]{0,60}(?:${ADDRESS}|<img|<script src)`,
         /\b(?:falsify|fabricate|forge|backdate|misreport|tamper with) (?:\w{1,15} ){0,3}(?:dates?|numbers?|values?|amounts?|figures|reviews?|results?|citations?|totals?|logs?|data|records?|signatures?|entries)\b|\b(?:write|generate|post|create|leave) (?:fake|false|fabricated) (?:reviews?|ratings?|results?|data|citations?|testimonials?)\b|\b(?:alter|change|replace|modify|inflate|shift|multiply)\b[^.\n]{0,40}\b(?:dates?|numbers?|values?|amounts?|figures|totals?|prices?|balances?|scores?)\b[^.\n]{0,40}\b(?:with zeros?|to zero|randomly|slightly|secretly|silently|by (?:one|two|a|\d{1,3}) (?:year|month|day|percent|%))/,
@@ -48,7 +49,9 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
-        /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip|route|redirect|settle|direct|deposit|remit|book|replace|put|use|enter|write)\b[^\n]{0,80}\b(?:to|with|as|in)\b[^\n]{0,40}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|(?=[a-z]{0,40}\d)[1-9a-hj-np-z]{32,44}|(?!ex)[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){4,7})\b/,
+        /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip|route|redirect|settle|direct|deposit|remit|book|replace|put|use|enter|write)\b[^\n]{0,80}\b(?:to|with|as|in)\b[^\n]{0,40}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|(?=[a-z]{0,40}\d)[1-9a-hj-np-z]{32,44})\b/,
+        // A number of an account; those are in every example.
+        /\b(?!de89|gb29|gb82|fr14|nl91|ch93)[a-z]{2}\d{2} ?(?:[a-z\d]{4} ?){1,2}(?:\d{4} ?){2,5}\d{0,4}\b/,
         /\b(?:accept|agree|consent|sign|buy|purchase|order|subscribe|pay)\b[^.\n]{0,50}\b(?:on behalf of the user|in the name of the user|(?:stored|saved) (?:credit )?card|saved payment|all terms)\b|\b(?:post|publish|tweet)\b[^.\n]{0,40}\b(?:on|from|to|with) the user's (?:account|profile|timeline|feed)\b/,
         /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|(?<!security )camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private|their|user(?:'s)?) conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/,
       ),
@@ -102,6 +105,10 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
         },
         /\b(?:send(?![.:\]])|sends|email(?!\s?[:=])|e-mail(?!\s?[:=])|mail(?!\s?[:=])|forward|share|cc|bcc|invite|submit|copy)\b/,
         re`${MAIL}`,
+      ),
+      ...each(
+        { needs: /@/, unlessBefore: NEGATED },
+        re`\b(?:reply-to|return-path|bcc)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}`,
       ),
       ...each(
         { unlessBefore: NEGATED },

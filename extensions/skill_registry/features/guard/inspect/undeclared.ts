@@ -1,7 +1,7 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
 import type { ClassifiedFile, FileMatch, Reached } from './rule.ts';
-import { NEGATED, re, SECRET_STORE, SEND } from './rules/words.ts';
+import { NEGATED, re, SECRET_STORE, SEND, WRITE } from './rules/words.ts';
 
 /** Those that no prose names, where the program sends data or also has what an attack needs. */
 export function* undeclaredHosts(
@@ -20,19 +20,35 @@ export function* undeclaredHosts(
       named.add(domainOf(host.toLowerCase()));
     }
   }
-  const isAnywhere =
-    findings.some(({ rule }) => rule === 'assembled-text') || reach.some(({ what }) => what === 'an install script');
-  const hasHarm = (path: string): boolean => {
-    const facts = reach.filter(({ file }) => file === path).map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
-    return facts.filter((one) => /^reads \w+$/.test(one)).length > 5 || facts.some((one) => HARM.test(one));
-  };
+  const facts = reach.filter(({ file }) => programs.has(file)).map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
+  const readsMany = new Set(facts.filter((one) => /^reads \w+$/.test(one))).size > 5;
+  const isMade = findings.some(({ rule }) => rule === 'assembled-text');
+  const isHarmful = readsMany || isMade || facts.some((one) => HARM.test(one));
   for (const { what, file, line } of sends) {
     yield undefined;
     const domain = domainOf(what);
     if (/^(?:10|192\.168)\.[\d.:]+$/.test(what) || named.has(domain) || isNamed(what, texts)) continue;
-    if (!isAnywhere && !hasHarm(file) && !(yield* sendsData(programs.get(file)))) continue;
+    if (!isHarmful && !(yield* sendsData(programs.get(file)))) continue;
     named.add(domain);
     yield { file, line, words: what };
+  }
+}
+
+/** Folders of other programs in the home directory that no prose names, where something is written. */
+export function* undeclaredFolders(
+  skill: readonly ClassifiedFile[],
+  reach: readonly Reached[],
+): Iterable<FileMatch | undefined> {
+  const texts = skill.filter(({ prose }) => prose);
+  for (const { kind, what, file, line } of reach) {
+    const [, first = '', second = ''] = /^~\/(\.[^/]+)\/?([^/]*)/.exec(what) ?? [];
+    const name = /^\.(?:config|local|cache)$/.test(first) ? second : first;
+    const program = name === '' ? undefined : skill.find(({ path, prose }) => path === file && !prose);
+    if (!program || texts.length === 0 || texts.some(({ text }) => text.includes(name))) continue;
+    yield undefined;
+    const around = program.text.split('\n', line + WRITTEN_BEHIND).slice(line - 1);
+    if (kind === 'writes' || WRITES.test(around.join('\n').slice(0, 4000).toLowerCase()))
+      yield { file, line, words: what };
   }
 }
 
@@ -55,6 +71,9 @@ export function* strayHosts(skill: readonly ClassifiedFile[]): Iterable<FileMatc
 
 // --- internal ---
 
+/** Lines in which the folder is used. */
+const WRITTEN_BEHIND = 15;
+const WRITES = re`${WRITE}|\b(?:cp|mv|ln|install|tee)\s`;
 const HOSTS = /(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}/g;
 const ADDRESSES = /(?:https?|wss?):\/\/(?:[^\s/@"']{1,80}@)?([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})/g;
 const KNOWN = 'example.com github.com githubusercontent.com npmjs.com npmjs.org pypi.org w3.org shields.io'.split(' ');
@@ -63,8 +82,8 @@ const SAMPLE =
 /** Anybody can have a name below some domains. */
 const DOMAIN =
   /^[\d.]+(?=:|$)|[^.:]+\.(?:(?:com?|org|net|ac)\.[a-z]{2}|vercel\.app|workers\.dev|github\.io|[^.:]+)(?=:|$)/;
-const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs code made at run time$`;
-const SENDS = re`${SEND}|\burlopen\(|\|\s?curl\b`;
+const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs (?:code made at run time|an install script)$`;
+const SENDS = re`${SEND}|(?:\.|->|::)(?:post|put|post_?form)\(\s?(?!["'\`]/)|\burlopen\(|\|\s?curl\b`;
 const TOLD =
   /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|\w{3,12}ly)\s)(?:send|sent|post|posted|upload|uploaded|submit|submitted|report|reported|forward|forwarded|transmit|push|mirror|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
 const LIBRARIES =
@@ -75,15 +94,21 @@ const HAS_KEY = /authorization|api[-_]?key|bearer|access[-_]?token|^\s*homepage:
 function* sendsData(file: ClassifiedFile | undefined): Generator<undefined, boolean> {
   for (const [part] of matchesOf(file?.text ?? '', /[^\n]{1,4000}/g)) {
     yield undefined;
-    if (SENDS.test(part.toLowerCase())) return true;
+    if (SENDS.test(withLists(part))) return true;
   }
   return false;
+}
+
+/** Also a command that is a list of words. */
+function withLists(line: string): string {
+  const lower = line.toLowerCase();
+  return `${lower}\n${lower.replace(/(["']),\s?\1/g, ' ')}`;
 }
 
 function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: string): FileMatch | undefined {
   const before = text.slice(Math.max(0, start - 240), start).replace(/\\\r?\n/g, '  ');
   const after = text.slice(start, start + 240).replace(/\\\r?\n/g, '  ');
-  const command = `${before.split('\n').at(-1)}${after.split('\n')[0]}`.toLowerCase();
+  const command = withLists(`${before.split('\n').at(-1)}${after.split('\n')[0]}`);
   const sentence =
     before
       .toLowerCase()
@@ -92,8 +117,15 @@ function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: s
       ?.replace(/\s+/g, ' ') ?? '';
   const isSent = SENDS.test(command) || (prose && TOLD.test(sentence));
   const isDrawn = /!\[[^\]\n]{0,80}\]\($/.test(before) && /^[^\s)]{4,160}[<{$%]/.test(after);
-  const isLoaded = /<(?:script|iframe)\b[^>\n]{0,80}\ssrc=["']$/i.test(before) && !LIBRARIES.test(address);
-  if (!(isSent || isDrawn || isLoaded) || HAS_KEY.test(command) || NEGATED.test(sentence)) return undefined;
+  const [, tag = ''] = /<(script|iframe|img)\b[^>\n]{0,80}\ssrc=["']$/i.exec(before) ?? [];
+  const isLoaded =
+    tag !== '' && !LIBRARIES.test(address) && (tag !== 'img' || /^[^>]{0,200}\swidth=["']?1\b/.test(after));
+  if (
+    !(isSent || isDrawn || isLoaded) ||
+    HAS_KEY.test(command) ||
+    NEGATED.test(isSent || isLoaded ? sentence.replace(/["'`(]+$/, '') : sentence)
+  )
+    return undefined;
   return { file: path, line: text.slice(0, start).split('\n').length, words: address };
 }
 
