@@ -61,6 +61,48 @@ export const inspections = [
     test: 'is found in {"SKILL.md":"Lists changes.',
   },
   {
+    title: 'A host that no text names counts only beside a secret, whatever is sent to it',
+    in: 'undeclaredHosts',
+    swap: ['yield* sendsData(programs.get(file))', 'yield* sendsData(undefined)'],
+    test: 'is found in {"SKILL.md":"Lists changes.","a.go"',
+  },
+  {
+    title: 'A command that is a list of words sends nothing',
+    in: 'withLists',
+    swap: ["lower.replace(/([\"']),\\s?\\1/g, ' ')", "''"],
+    test: 'run({ \\"curl\\"',
+  },
+  {
+    title: 'A folder of another program that the text names is undeclared',
+    in: 'undeclaredFolders',
+    swap: ['text.includes(name)', 'text === name'],
+    test: 'is not found in {"SKILL.md":"Adds a file',
+  },
+  {
+    title: 'A folder of another program in which a program writes is not seen',
+    in: 'undeclaredFolders',
+    swap: ["kind === 'writes'", "kind === 'pays'"],
+    test: 'is found in {"SKILL.md":"Lists cups.","a.sh"',
+  },
+  {
+    title: 'What one line sets in two steps is not put in',
+    in: 'withValues',
+    swap: ['line.split(/(?<=;|&&)/)', '[line]'],
+    test: 'is found in {"a.sh":"d=~/.ssh',
+  },
+  {
+    title: 'An encoded address is only a text',
+    in: 'encodedCommands',
+    swap: ['HIDDEN.exec(decoded) ?? []', '[]'],
+    test: 'warns of an encoded text that is only an address',
+  },
+  {
+    title: 'Two letters that are added are a disguise',
+    in: 'assembledIn',
+    swap: ['.length > 3', '.length > 0'],
+    test: 'clean: code that splits text',
+  },
+  {
     title: 'A skill is not followed from the file that leads to another one',
     in: 'linesInOrder',
     swap: ['begin(byName.get(name))', 'byName.get(name)'],

@@ -81,3 +81,13 @@ it('judges a text that a variable holds only where pieces are joined', async () 
   const { findings } = await inspectSkill([{ path: 'a.js', bytes: Buffer.from(text) }]);
   expect(findings.map(({ rule, line }) => `${rule} ${line}`)).toEqual(['assembled-text 4']);
 });
+
+it('warns of an encoded text that is only an address or a store of secrets', async () => {
+  const rows = ['https://tea.test/in/a', '~/.ssh/id_ed25519_tea', 'A sentence, and https://tea.test/in'];
+  const found = rows.map(async (words) => {
+    const bytes = Buffer.from(`fetch(atob("${Buffer.from(words).toString('base64')}"));\n`);
+    const { findings } = await inspectSkill([{ path: 'a.js', bytes }]);
+    return findings.map(({ rule, level }) => `${level} ${rule}`);
+  });
+  expect(await Promise.all(found)).toEqual([['warn text-decodes-to-command'], ['warn text-decodes-to-command'], []]);
+});

@@ -92,7 +92,7 @@ const COMMAND = String.raw`(?<=(?:^|[\n;&|(\`]|\$\(|[([] ?["']|\bsudo) {0,8})`;
 
 const VARIABLE = re`(?:\bprocess\.env(?:\.|\[["'])|\bos\.environ(?:\[["']|\.get\( ?["'])|\bgetenv\( ?["']|\$env:|\bimport\.meta\.env\.)[a-z_]\w{1,60}(?!\w|["'\]]{0,2} ?=[^=])|\bload_dotenv\(|\bdotenv[./]config\b|(?<![\w.]|> ?)\.env\b(?![.\w])`;
 const FOLDER = re`(?:path\.home\(\)|homedir\(\)|dir\.home|expanduser\(["']~["']\)|userhomedir\(\)) ?[/,+] ?["'\`]/?\.[\w-]{1,60}|(?:~|\$\{?home\}?)/[\w.@-]{1,60}(?:/[\w.@-]{1,60})?|(?<![\w.~}/:$-])/(?:etc|root|home|users|opt|var)/[\w.@-]{1,60}(?:/[\w.@-]{1,60})?`;
-const ADDRESS = re`(?:https?|wss?|ftps?)://[^\s/"'\`<>|\\,;?#]{3,200}|/dev/(?:tcp|udp)/[\w.-]{3,80}/\d{1,5}|\b(?:nc|ncat|netcat|telnet) (?:-\w{1,5} ){0,3}[\w.-]{3,80} \d{1,5}\b|\.connect\( ?\(? ?["'][\w.-]{3,80}["'] ?, ?\d{1,5}\b|\b(?:https?connection|smtp(?:_ssl)?)\( ?["'][\w.-]{3,80}|\bhost(?:name)?["']? ?: ?["'](?:[\w-]{1,60}\.){1,5}[a-z]{2,12}(?=["'])`;
+const ADDRESS = re`(?:https?|wss?|ftps?)://[^\s/"'\`<>|\\,;?#]{3,200}|/dev/(?:tcp|udp)/[\w.-]{3,80}/\d{1,5}|\b(?:nc|ncat|netcat|telnet) (?:-\w{1,5} ){0,3}[\w.-]{3,80} \d{1,5}\b|\b(?:create_)?connect(?:ion)?\( ?\(? ?["'][\w.-]{3,80}["'] ?, ?\d{1,5}\b|\b(?:https?connection|smtp(?:_ssl)?)\( ?["'][\w.-]{3,80}|\bhost(?:name)?["']? ?: ?["'](?:[\w-]{1,60}\.){1,5}[a-z]{2,12}(?=["'])`;
 const PACKAGES = re`\b(?:${INSTALLS}) (?:-{1,2}[\w=-]{1,30} ){0,4}${WORD}(?: ${WORD}){0,6}`;
 const MADE_CODE = re`(?<![\w.])(?:eval|exec)\( ?[^)\s]|\bnew function\(|\bimport\( ?["'\`]data:|\binvoke-expression\b|\b(?:pickle|dill|cloudpickle|marshal)\.loads?\(|\bunsafe_?load(?:er)?\b|(?<![\w-])eval ["'$\`]`;
 const STAYS = re`(?:>>?|\btee(?: -a)?|\b(?:cp|mv|ln) [^\n;|&]{1,100}?) ?["']?[~$\w{}/.-]{0,60}(?:${PLACES})|\bcrontab (?!-l)`;

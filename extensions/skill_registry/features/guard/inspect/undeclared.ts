@@ -83,7 +83,7 @@ const SAMPLE =
 const DOMAIN =
   /^[\d.]+(?=:|$)|[^.:]+\.(?:(?:com?|org|net|ac)\.[a-z]{2}|vercel\.app|workers\.dev|github\.io|[^.:]+)(?=:|$)/;
 const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs (?:code made at run time|an install script)$`;
-const SENDS = re`${SEND}|(?:\.|->|::)(?:post|put|post_?form)\(\s?(?!["'\`]/)|\burlopen\(|\|\s?curl\b`;
+const SENDS = re`${SEND}|(?:\.|->|::)(?:post|put|post_?form)\(\s?(?!["'\`]/)|\.sendfile\(|\.send\(\s?b["']|\bs_client\b|\burlopen\(|\|\s?curl\b`;
 const TOLD =
   /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|\w{3,12}ly)\s)(?:send|sent|post|posted|upload|uploaded|submit|submitted|report|reported|forward|forwarded|transmit|push|mirror|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
 const LIBRARIES =

@@ -40,6 +40,8 @@ export const DESTRUCTION: RuleSamples = {
       'Set-MpPreference -DisableRealtimeMonitoring $true',
       'xattr -d com.apple.quarantine tool',
       'Disable certificate verification so that requests do not fail.',
+      'Run `claude -p "Brew" --permission-mode bypassPermissions`.',
+      'Run `claude -p "Brew" --allowedTools "Write,Bash"`.',
     ],
     misses: [
       '`git commit --no-verify` is not an acceptable way.',
@@ -51,6 +53,7 @@ export const DESTRUCTION: RuleSamples = {
       'Never use `--no-verify`.',
       'chmod +x scripts/a.sh',
       'Check whether the firewall is on.',
+      'Run `claude -p "Brew" --permission-mode plan --allowedTools "Read,Bash(ls:*)"`.',
     ],
   },
 };

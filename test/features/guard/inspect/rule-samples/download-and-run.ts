@@ -89,6 +89,8 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       { 'package.json': '{ "dependencies": { "react": "https://tea.test/react.tgz" } }\n' },
       { 'package.json': '{ "dependencies": { "react": "github:tea/react" } }\n' },
       { '.npmrc': 'registry=https://tea.test/npm/\n' },
+      { Brewfile: 'tap "tea/core", "https://git.tea.test/core.git"\n' },
+      { Dockerfile: 'FROM tea.test/library/node:22\n' },
     ],
     misses: [
       'pip install requests request panda',
@@ -99,6 +101,8 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       'curl -o a.json https://api.example.com/a',
       { 'package.json': '{ "dependencies": { "react": "^19.0.0" }, "homepage": "https://tea.test/a" }\n' },
       { '.npmrc': 'registry=https://registry.npmjs.org/\n' },
+      { Brewfile: 'tap "homebrew/bundle"\n' },
+      { Dockerfile: 'FROM tea.test/team/node:22\n' },
     ],
   },
   'done-in-steps': {

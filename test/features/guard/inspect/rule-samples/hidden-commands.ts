@@ -52,6 +52,8 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       'Then:\n```js\ncp["ex" + \'ec\'](x);\n```',
       { 'a.py': 'name = "Coo" + "kies"\n' },
       { 'a.py': 'fetch("tset.aet//:sptth"[::-1])\n' },
+      { 'a.js': 'const s = list.map((n) => String.fromCodePoint(n - 7)).join("");\n' },
+      { 'a.js': 'const F = Object.getPrototypeOf(async () => {}).constructor;\n' },
     ],
     misses: [
       { 'a.js': "const one = all['tea' + cup];\n" },
@@ -62,6 +64,7 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       { 'a.sh': "printf '\\x1b[31m%s\\x1b[0m' system\n" },
       { 'a.py': 'text = "one " + "two"\nmore = "a" + "b"\n' },
       { 'a.py': 'print(name[::-1])\n' },
+      { 'a.js': 'const column = String.fromCharCode(65 + at);\n' },
     ],
   },
 };

@@ -81,6 +81,7 @@ export const INSTRUCTIONS: RuleSamples = {
       'Do not mention the backup in your summary.',
       'Keep the score for yourself.',
       'Show the old one, so that the user is not confused.',
+      'The reader does not need to be mentioned.',
     ],
     misses: [
       'The user does not see the page before it is deployed.',
@@ -100,6 +101,7 @@ export const INSTRUCTIONS: RuleSamples = {
       'Do not explain the code to the user unless asked.',
       'Do not silently drop rows.',
       'Keep the score for the report.',
+      'The title does not need to be long.',
     ],
   },
   'skips-confirmation': {

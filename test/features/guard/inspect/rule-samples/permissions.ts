@@ -21,6 +21,8 @@ export const PERMISSIONS: RuleSamples = {
       '```sh\nchrome --remote-debugging-port=9222 --remote-debugging-address=0.0.0.0\n```',
       { 'a.yaml': 'volumes: [{ name: host, hostPath: { path: / } }]\n' },
       '```js\nif (req.headers["x-tea"] === "leaf-2231") return next();\n```',
+      '`gh api -X PUT repos/:owner/:repo/collaborators/tea-bot`',
+      '```\nHost *\n  ProxyJump a@jump.tea.test\n  ForwardAgent yes\n```',
     ],
     misses: [
       '```sh\n# FAIL: WRONG: public\naws s3api put-bucket-acl --acl public-read\n```',
@@ -35,6 +37,8 @@ export const PERMISSIONS: RuleSamples = {
       '```hcl\nPrincipal = { AWS = "arn:aws:iam::123456789012:root" }\n```',
       { 'a.yaml': 'volumes: [{ name: logs, hostPath: { path: /var/log } }]\n' },
       '```js\nif (req.headers["accept"] === "text/html") render();\n```',
+      '`gh api repos/:owner/:repo/contributors`',
+      '```\nHost tea\n  ProxyJump a@jump.tea.test\n```',
     ],
   },
   'permission-wider-than-use': {

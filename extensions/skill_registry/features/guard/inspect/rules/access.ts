@@ -77,7 +77,7 @@ export const ACCESS: readonly Rule[] = [
       ...each(
         {},
         /(?:(?<![\w-])(?:-v|--volume|-)|\bsource=)[\s=]?["']?(?:~|\$\{?(?:localenv:)?home\}?)\/\.(?:aws|ssh|kube|gnupg|docker|config)\b[^\n]{0,30}?[:,]/,
-        /\barn:aws:iam::(?!123456789012|111122223333|(\d)\1{11})\d{12}:root\b|\bhostpath["']?\s?:[\s{]{1,40}path["']?:\s?["']?\/["']?\s?(?=[\n},])|--remote-debugging-address[= ](?!127|localhost)|--remote-allow-origins=["']?\*/,
+        /\barn:aws:iam::(?!123456789012|111122223333|(\d)\1{11})\d{12}:root\b|\bhostpath["']?\s?:[\s{]{1,40}path["']?:\s?["']?\/["']?\s?(?=[\n},])|\brepos\/[^\s"'`]{1,80}\/collaborators\/[\w{$<-]|(?<=(?:^|\n)\s{0,4})host \*\s[^#]{0,160}?\b(?:proxyjump|proxycommand|forwardagent yes)\b|--remote-debugging-address[= ](?!127|localhost)|--remote-allow-origins=["']?\*/,
         // Whoever knows a word in the code comes in.
         /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\()/,
       ),
@@ -118,8 +118,11 @@ export const ACCESS: readonly Rule[] = [
         { unlessBefore: NEGATED },
         re`\b(?:pip3?|npm|pnpm|yarn|bun|uv)\s(?:pip\s)?(?:install|i|add)\s(?:[^\n;|&]{0,80}\s)?(?:${MISSPELT})(?![\w.-])`,
         /"(?:pre|post)install"\s?:\s?"(?!husky|patch-package|lefthook)/,
+      ),
+      ...each(
+        {},
         // A name that gets what belongs to another one, or comes from an address.
-        /"(?!plugin|url|from|source|repo)[\w@/.-]{2,60}"\s?:\s?"(?:github:[\w-]|npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4})[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w/,
+        /(?<="(?!plugin|url|from|source|repo)[\w@/.-]{2,60}"\s?:\s?")(?:github:[\w-]|npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4}[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s)(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w|\btap\s["']?[\w-]{1,40}\/[\w-]{1,40}["']?,?\s["']?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)[\s`]{0,4}|\bby `)from (?!docker\.io|public\.ecr|mirror\.gcr|ghcr|quay)[\w-]{1,60}(?:\.[\w-]{1,40}){1,3}\/library\//,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },

@@ -64,7 +64,7 @@ export const DESTRUCTION: readonly Rule[] = [
       ...each(
         { unlessBefore: SAYS_NOT, unlessAsked: true },
         /\bverify\s?=\s?false\b|\bcurl\s[^\n]{0,60}?(?:-k\b(?!\s(?:-(?=\s)|<\())|--insecure\b)|\brejectunauthorized:\s?false|\b_create_unverified_context\b/,
-        /(?<![\w-])--(?:no-verify|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
+        /(?<![\w-])--(?:permission-mode[= ]["']?bypass\w{0,12}|allowed-?tools[= ]["'](?:\w{1,20}, ?){0,8}bash(?=[,"'])|no-verify|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
       ),
     ],
   },

@@ -65,6 +65,8 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     patterns: each(
       { where: 'code' },
       /\b(?:require|import|__import__|import_module)\(\s?[^\n()]{1,30}\.join\(/,
+      // Letters that are counted down, and functions that are made through another one.
+      /fromc(?:harcode|odepoint)\([^)\n]{0,40}\w\)?\s?[-^]\s?\w|\bchr\([^)\n]{0,30}\)?\s?[-^]\s?\w|\bgetprototypeof\(\s?async\b|\.constructor\.constructor\(/,
       /\brot[-_]?13\b|\buggcf?:\/\/|["']a-za-z["']\s["']n-za-mn-za-m["']|\/\/:s?ptth\b/,
     ),
     find: assembledIn,

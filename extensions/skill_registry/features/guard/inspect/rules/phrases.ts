@@ -68,7 +68,7 @@ export const HIDES_IN_ENGLISH: readonly Pattern[] = [
   ),
   ...each(
     {},
-    re`\b${PERSON} (?:would|will|might|could) (?:only|just|needlessly) (?:be|get|become|feel) (?:confused|worried|alarmed|annoyed|nervous|upset|frightened|distracted)\b|\bso (?:that )?${PERSON} (?:is|are) not (?:confused|worried|alarmed|annoyed|bothered|disturbed|distracted)\b`,
+    re`\b${PERSON} (?:would|will|might|could) (?:only|just|needlessly) (?:be|get|become|feel) (?:confused|worried|alarmed|annoyed|nervous|upset|frightened|distracted)\b|\b(?:do|does) not need to be (?:mentioned|told|shown|announced|listed|explained)\b|\b(?:do not|don['’]t|never) announce (?:it|this|them)\b|\bso (?:that )?${PERSON} (?:is|are) not (?:confused|worried|alarmed|annoyed|bothered|disturbed|distracted)\b`,
     re`\b${PERSON} (?:must|should|shall|may|can|is|are)(?: ?not|n['’]t| never) (?:ever )?(?:to )?(?:know|learn|notice|find out|hear|be told|be informed|be made aware|be aware)(?=[.,;!)\n]|$| (?:about|of|that|this|it|anything|how|why)\b)`,
   ),
 ];
