@@ -1,7 +1,7 @@
 import type { Rule } from '../rule.ts';
 import { ADDRESS, each, NEGATED, near, re, SECRET_STORE } from './words.ts';
 
-const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
+const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|access tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
 const KEPT_KEYS = String.raw`(?:\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)\b|\.docker/config\.json|\.kube/config\b|\.aws\b(?![\w.-]*\.com)|\.gnupg\b|\.config/gh\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|\bprintenv\b|\boutput of env\b)`;
 
