@@ -51,7 +51,7 @@ export const inspections = [
   {
     title: 'A host that the text names is undeclared',
     in: 'undeclaredHosts',
-    swap: ['!named.has(domainOf(what))', 'named.size >= 0'],
+    swap: ['named.has(domain)', 'named.size < 0'],
     test: 'is not found in {"SKILL.md":"Uses https://api.tea.example/v1.',
   },
   {
@@ -99,7 +99,7 @@ export const inspections = [
   {
     title: 'Two letters that are added are a disguise',
     in: 'assembledIn',
-    swap: ['.length > 3', '.length > 0'],
+    swap: ["words.replace(/\\W/g, '').length > 3", "words !== ''"],
     test: 'clean: code that splits text',
   },
   {

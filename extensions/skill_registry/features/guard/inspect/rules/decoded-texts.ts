@@ -1,7 +1,10 @@
 import { matchesOf } from '../../../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match } from '../rule.ts';
 
-/** Encoded texts that decode to a command, or to nothing but an address or a store of secrets. Linear time: decoded text is at most as long as encoded text. */
+/**
+ * Encoded texts that decode to a command, or to nothing but an address or a store of secrets. Linear time: decoded text
+ * is at most as long as encoded text.
+ */
 export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | undefined> {
   let line = 1;
   for (let from = 0; from < text.length; ) {
