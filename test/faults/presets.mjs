@@ -78,6 +78,12 @@ export const presets = [
     test: 'is given no lost link again by add --frozen',
   },
   {
+    title: 'Lost links at home have the lock of a root that nobody approved followed',
+    in: 'planRestore',
+    swap: ['unlinked.length === 0 || skills.size + broken.size > 0', 'unlinked.length === 0'],
+    test: 'has its lost links made again by add --frozen, in any folder, and its changed skills left alone',
+  },
+  {
     title: 'A lock names folders for links',
     in: 'knownAgents',
     swap: ['Object.hasOwn(PRESETS, name)', "name !== ''"],
