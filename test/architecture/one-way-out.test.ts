@@ -36,6 +36,7 @@ const READS: Readonly<Record<string, string>> = {
   'features/evaluate/overlap/trigger-queries.ts': 'reads test queries for a person',
   'features/history/skill-tree.ts': 'keeps revisions',
   'features/pages/publish/artifact.ts': 'gives files to publish, which inspects exactly these',
+  'features/proposals/propose/elsewhere.ts': 'makes a change for a hub; an error that quotes is judged',
   'features/evaluate/subject.ts': 'gives texts to test cases, which ask before they answer',
 };
 

@@ -105,15 +105,18 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
 }
 
 function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Given) {
-  const { catalog, config, searcher, tokens, visible } = parts;
+  const { catalog, config, elsewhere, searcher, tokens, visible } = parts;
   return {
     prepareSearch: later('admin.prepareSearch(query)', [words], async (query = '') => {
       assertOpen(parts);
-      await Promise.all([searcher.prepare(visible({})), meaningOf(parts)?.ready(query)]);
+      const skills = visible({});
+      await Promise.all([searcher.prepare(skills), elsewhere.ready(query, skills), meaningOf(parts)?.ready(query)]);
     }),
     prepareQuery: later('admin.prepareQuery(query, turn)', [text, ofTurn], async (query, turn) => {
       assertOpen(parts);
-      await Promise.all([searcher.prepareHeaders(visible(turn)), meaningOf(parts)?.ready(query)]);
+      const skills = visible(turn);
+      const prepared = searcher.prepareHeaders(skills);
+      await Promise.all([prepared, elsewhere.ready(query, skills), meaningOf(parts)?.ready(query)]);
     }),
     async contextCost() {
       const text = await context('', { preview: true });

@@ -17,6 +17,7 @@ import { createHooks, type Hooks } from './hooks.ts';
 import type { InternalOptions } from './options.ts';
 import { type ReadingContext, SkillReading } from './read/reading.ts';
 import type { GivenByFeature, Opened } from './seams.ts';
+import { createElsewhere, type Elsewhere } from './search/elsewhere.ts';
 import { Searcher } from './search/searcher.ts';
 import type { Meaning } from './search/types.ts';
 import { createGrants, createScopes, type Grants, type Narrowed, type Scopes } from './show/scope.ts';
@@ -70,6 +71,7 @@ export interface Parts extends SourceReader {
   readonly trusted: boolean;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
+  readonly elsewhere: Elsewhere;
   /** Undefined: the cache is in memory. */
   readonly cacheFile: string | undefined;
   /** cache.db, for whoever keeps a connection of their own. */
@@ -124,6 +126,7 @@ export async function openParts(
     sentBodies,
     tokens,
     searcher,
+    elsewhere: createElsewhere(() => (closing.signal.aborted ? [] : catalog.sources())),
     openCache,
     scopes,
     visible: scopes.visible,

@@ -3,6 +3,7 @@ import { abortAfter, aborted } from '../../../lib/waiting/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
+import type { SkillSource } from './sources/source.ts';
 
 /** New skills; fewer take less time than the wait. */
 const MANY = 100;
@@ -37,8 +38,19 @@ export function createWatching(parts: Parts, onProblem: () => void): Watching {
   return {
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
-      const unsubscribe = catalog.onChange(() => catchUp(ended));
       const running = opened.map((feature) => feature.background?.(ended));
+      const followed = new Set<SkillSource>();
+      const follow = (): void => {
+        for (const source of ended.aborted ? [] : catalog.sources()) {
+          if (!followed.has(source)) running.push(source.follow?.(ended));
+          followed.add(source);
+        }
+      };
+      follow();
+      const unsubscribe = catalog.onChange(() => {
+        follow();
+        catchUp(ended);
+      });
       // A client asks in its first moments, and does not wait for what can be done later.
       if (parts.guard().notInspected(catalog.snapshot().skills) > MANY) await whenIdle(ended);
       catchUp(ended);

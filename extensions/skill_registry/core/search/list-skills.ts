@@ -2,6 +2,7 @@ import { plural, shorten } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
+import { type Elsewhere, withElsewhere } from './elsewhere.ts';
 import { skillsForFiles } from './for-files.ts';
 import type { SearchHit } from './hits.ts';
 import type { Searcher } from './searcher.ts';
@@ -10,6 +11,7 @@ import { meaningReason, reasonFor } from './why.ts';
 
 export interface ListSkillsOptions {
   readonly searcher: Searcher;
+  readonly elsewhere: Elsewhere;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'likeness'> | undefined;
   /** The bytes of SKILL.md; may throw. */
@@ -35,7 +37,7 @@ const NOT_THERE = 'None that may be seen has this tag or source, whatever the wo
 
 /** `skills`: what the caller sees. @throws INVALID_ARGUMENT. */
 export function listSkills(
-  { searcher, meaning, readSkill, root, isInspected, inspect }: ListSkillsOptions,
+  { searcher, elsewhere, meaning, readSkill, root, isInspected, inspect }: ListSkillsOptions,
   skills: readonly Skill[],
   { query, tag, source, paths = [], limit = 20, why = false, audience = 'model' }: ListQuery,
 ): SkillList {
@@ -49,19 +51,13 @@ export function listSkills(
     return pageOf(found.slice(0, limit).map(rowOf), found.length, {}, []);
   }
   const accepted = tag === undefined && source === undefined ? undefined : accepts;
-  const {
-    hits: best,
-    total,
-    nearest,
-    terms,
-    untold,
-  } = searcher.search(
-    skills,
-    text,
-    accepted,
-    meaning?.likeness(skills, text),
-    audience === 'person' ? undefined : isInspected,
-  );
+  const mayTell = audience === 'person' ? undefined : isInspected;
+  const here = searcher.search(skills, text, accepted, meaning?.likeness(skills, text), mayTell);
+  const away = elsewhere.found(text, skills);
+  // Of a body that was not inspected, not even its own source tells a model which phrases it has.
+  const mayAdd = (skill: Skill): boolean => accepts(skill) && (!text.includes('"') || mayTell?.(skill) !== false);
+  const { hits: best, total, terms, untold } = withElsewhere(here, away.scores, mayAdd);
+  const nearest = best.length > 0 ? [] : here.nearest;
   // The next answer has them.
   for (const skill of untold.slice(0, MOST_INSPECTED)) inspect(skill);
   const inOrder = paths.length === 0 ? [] : [...best.map(({ skill }) => skill), ...skills.filter(accepts)];
@@ -84,9 +80,10 @@ export function listSkills(
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
   const unindexed = searcher.unindexed(skills);
-  const pending = Math.max(unindexed, untold.length);
+  const pending = Math.max(unindexed, untold.length, away.pending);
   // Nothing waits for the whole index: a later answer has it.
   if (unindexed > 0) searcher.prepare(skills).catch(() => undefined);
+  if (away.pending > 0) elsewhere.ready(text, skills).catch(() => undefined);
   const more = {
     ...(nearest.length > 0 ? { nearest } : {}),
     ...(pending > 0 ? ({ provisional: true, pending } as const) : {}),

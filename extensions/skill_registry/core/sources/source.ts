@@ -50,6 +50,20 @@ export interface SkillSource {
    * `remote`. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, SECRET_NOT_APPROVED, SECRET_MISSING.
    */
   bring?(skill: Skill): Promise<void>;
+  /** Of a source that searches itself: scores by qualified id, above 0. Its bodies may not be here. */
+  search?(query: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Of a source where others decide about changes of its skills. Kept until the source has it.
+   * @throws as the source refuses it, ORIGIN_REFUSED.
+   */
+  propose?(skill: Skill, change: OfferedChange): Promise<TakenProposal>;
+  /** What was taken of this agent, newest first. `isAway`: only what the source does not have yet is known. */
+  taken?(
+    agent: string,
+    skillId?: string,
+  ): Promise<{ readonly proposals: readonly TakenProposal[]; readonly isAway: boolean }>;
+  /** Looks for changes as long as the registry watches. Must not reject. */
+  follow?(signal: AbortSignal): Promise<void>;
   /** The digest of a file, if known without reading it. */
   fileDigest?(skill: Skill, path: string): string | undefined;
   /** Folders to watch for changes, existing or not. */
@@ -73,6 +87,29 @@ export interface SourceScan {
   /** Skills whose id another skill of this source has; readable by qualified id. */
   readonly losers?: readonly Skill[];
   readonly problems: readonly Problem[];
+}
+
+/** A change of a file of a skill, as its author wants it to be. */
+export interface OfferedChange {
+  readonly path: string;
+  /** The whole file; null removes it. */
+  readonly content: string | null;
+  readonly justification: string;
+  readonly evidence?: string | undefined;
+  /** Undefined: the author is no agent. */
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+export interface TakenProposal {
+  readonly id: string;
+  readonly skillId: string;
+  /** `waiting`: the source does not have it yet. */
+  readonly state: 'waiting' | 'open' | 'stale' | 'approved' | 'rejected';
+  /** For its author, a sentence or two. */
+  readonly message?: string;
+  readonly decidedBy?: string | null;
+  readonly reason?: string | null;
 }
 
 /** Each scan is changed. Reading one skill again is a full scan then. */

@@ -53,7 +53,11 @@ export interface ConflictProposals {
 }
 
 /** With a turn: only a skill that its agent may see. @throws SKILL_NOT_FOUND. */
-export function findSkill(context: ChangeContext, skillId: string, turn?: TurnContext): Skill {
+export function findSkill(
+  context: Pick<ChangeContext, 'scopes' | 'snapshot'>,
+  skillId: string,
+  turn?: TurnContext,
+): Skill {
   const { skill, refusal } = turn
     ? context.scopes.find(skillId, turn)
     : { skill: skillNamed(context.snapshot(), skillId), refusal: undefined };
@@ -71,7 +75,7 @@ export type Quotes = (path: string, bytes: Buffer | null) => void;
 
 /** An error of `work` may quote a file: if the agent may not get that text, it becomes SKILL_NOT_FOUND. */
 export async function withJudgedErrors<T>(
-  context: ChangeContext,
+  context: Pick<ChangeContext, 'admit' | 'scopes' | 'snapshot'>,
   skillId: string,
   turn: TurnContext | undefined,
   work: (quotes: Quotes) => T | Promise<T>,

@@ -1,3 +1,4 @@
+import type { TakenProposal } from '../../core/sources/source.ts';
 import type { SkillTrust } from '../guard/types.ts';
 import type { Proposal, Proposals, ProposedFile } from './propose/types.ts';
 
@@ -18,6 +19,8 @@ declare module '../../core/api.ts' {
     waiting(): Promise<WaitingForPerson>;
     /** How many proposals `waiting` lists, in about 1 ms. 0 also for an unreadable history: `waiting` says why. */
     waitingProposals(): Promise<number>;
+    /** What an agent proposed for skills whose sources have others decide, as a hub. */
+    takenProposals(agentId: string, skillId?: string): Promise<TakenProposals>;
     /**
      * For a decision about several at once: `digest` (for `inspected` of `approve`) where a proposal changes the body
      * of SKILL.md alone and nothing is found in it; else why a person has to look at it alone.
@@ -41,6 +44,13 @@ declare module '../../core/config/config.ts' {
 }
 
 export type PlainChange = { readonly digest: string; readonly alone?: never } | { readonly alone: string };
+
+export interface TakenProposals {
+  /** Newest first, source by source. */
+  readonly proposals: readonly TakenProposal[];
+  /** Ids of sources that do not answer. */
+  readonly away: readonly string[];
+}
 
 export interface WaitingForPerson {
   /** Open and stale proposals. */

@@ -2,14 +2,16 @@ import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { plural } from '../../../../lib/text/index.ts';
 import { frozen } from '../../core/catalog/snapshot.ts';
-import { aFunction, by, storedText, text, texts, turn } from '../../core/checked-calls.ts';
+import { aFunction, by, storedText, text, texts, turn, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { mayPropose } from '../../core/show/scope.ts';
+import type { SkillSource } from '../../core/sources/source.ts';
 import { guard } from '../guard/door.ts';
 import { type HistoryPart, history } from '../history/door.ts';
 import { writeDenied } from '../history/errors.ts';
 import type { Joining, OpenChanges } from '../history/open-changes.ts';
+import type { TakenProposals } from './api.ts';
 import { arrivalText, proposalsCommand } from './conversation.ts';
 import type { OpenProposals, ProposalOptions } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
@@ -90,6 +92,9 @@ function open(core: Core): Opened<ProposalsPart> {
         return waitingFor(core, heldSkills, () => run((now) => now.list()));
       },
       waitingProposals,
+      takenProposals: core.call.later('admin.takenProposals(agentId, skillId)', [text, words], async (...given) =>
+        takenProposals(core.catalog.sources(), ...given),
+      ),
       proposedFile: core.call.later('admin.proposedFile(proposalId)', [text], (id) => run((now) => now.fileAfter(id))),
       proposalFacts: core.call.later('admin.proposalFacts(proposalId)', [text], async (id) =>
         Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
@@ -134,6 +139,23 @@ function open(core: Core): Opened<ProposalsPart> {
   };
 }
 
+/** Sources that do not answer are named. */
+async function takenProposals(
+  sources: readonly SkillSource[],
+  agentId: string,
+  skillId?: string,
+): Promise<TakenProposals> {
+  const away: string[] = [];
+  const found = await Promise.all(
+    sources.map(async (source) => {
+      const taken = await source.taken?.(agentId, skillId);
+      if (taken?.isAway) away.push(source.id);
+      return taken?.proposals ?? [];
+    }),
+  );
+  return { proposals: found.flat(), away };
+}
+
 async function joining(): Promise<Joining> {
   const [{ noteApproved }, { conflictProposals }, { writeDueReports }] = await Promise.all([
     import('./decide/decide.ts'),
@@ -155,11 +177,18 @@ const purger = schema((z) => z.object({ by: by() }));
 const verdict = schema((z) => z.enum(['approve', 'reject']));
 
 function proposalFunctions(
-  { call: { later, now }, config, events, hooks }: Core,
+  core: Core,
   { judged, noted }: HistoryPart,
   run: ProposalsPart['run'],
   listeners: Set<ArrivalListener>,
 ): Proposals {
+  const {
+    call: { later, now },
+    catalog,
+    config,
+    events,
+    hooks,
+  } = core;
   const step = (skillId: string, outcome: string, who: string | undefined, turn: TurnContext = {}) => {
     const { agentId = agentOf(who), threadId = turn.connectionId } = turn;
     events.emit('changed', { skillId, outcome, agentId, threadId });
@@ -177,9 +206,12 @@ function proposalFunctions(
     });
   return {
     propose: later('proposals.propose(input, turn)', [proposalInput, turn], async (input, ofTurn) => {
-      const receipt = await noted(input.skillId, ofTurn, () => {
+      const receipt = await noted(input.skillId, ofTurn, async () => {
         if (ofTurn && !mayPropose(config, ofTurn)) throw writeDenied(input.kind ?? 'update', NO_PROPOSALS);
-        return run((opened) => opened.propose(input, ofTurn));
+        if (!catalog.sources().some((source) => source.propose)) return run((opened) => opened.propose(input, ofTurn));
+        const { proposeElsewhere } = await import('./propose/elsewhere.ts');
+        const elsewhere = await proposeElsewhere(core, input, ofTurn);
+        return elsewhere ?? run((opened) => opened.propose(input, ofTurn));
       });
       step(input.skillId, 'proposed', input.author, ofTurn);
       return receipt;

@@ -105,7 +105,10 @@ export function proposeSkillUpdateTool(registry: Pick<ToolRegistry, 'proposals'>
 }
 
 /** Only for the proposals of the agent that asks. */
-export function listProposalsTool({ proposals }: Pick<ToolRegistry, 'proposals'>, z: Z): Tool {
+export function listProposalsTool(
+  { proposals, takenProposals }: Pick<ToolRegistry, 'proposals' | 'takenProposals'>,
+  z: Z,
+): Tool {
   return defineTool({
     name: 'list_proposals',
     description:
@@ -126,7 +129,17 @@ export function listProposalsTool({ proposals }: Pick<ToolRegistry, 'proposals'>
         decided_by: visibleText(decision?.by),
         reason: visibleText(decision?.reason),
       }));
-      return { success: true, proposals: rows };
+      const { proposals: taken, away } = await takenProposals(turn.agentId, skillId);
+      const rowsElsewhere = taken.map(({ id, skillId: skill_id, state, message, decidedBy, reason }) => ({
+        proposal_id: id,
+        skill_id,
+        state,
+        decided_by: visibleText(decidedBy),
+        reason: visibleText(reason),
+        ...(message === undefined ? {} : { message }),
+      }));
+      const all = [...rowsElsewhere, ...rows].slice(0, limit);
+      return { success: true, proposals: all, ...(away.length > 0 ? { sources_away: away } : {}) };
     },
   });
 }
@@ -135,14 +148,16 @@ export function listProposalsTool({ proposals }: Pick<ToolRegistry, 'proposals'>
 
 interface ReceiptForModels {
   readonly proposal_id: string;
-  readonly file: string;
+  readonly file?: string;
   readonly state: string;
+  readonly message?: string;
   readonly warning?: string;
 }
 
 /** With a path relative to the root: a model must not get the path of the root. */
 function receiptForModels({ proposalId, file, ...rest }: ProposalReceipt): ReceiptForModels {
-  return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, ...rest };
+  const shown = file === '' ? {} : { file: `data/skill_registry/proposals/${basename(file)}` };
+  return { proposal_id: proposalId, ...shown, ...rest };
 }
 
 function visibleText(text: string | null = null): string | null {

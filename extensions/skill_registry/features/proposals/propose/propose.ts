@@ -146,6 +146,7 @@ export function checkLength(field: string, text: string, limit: number = MAX_REA
   throw invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
 }
 
+/** @throws INVALID_ARGUMENT. */
 export function checkWords({ justification, evidence = '' }: ProposalInput): void {
   if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
   checkLength('justification', justification);

@@ -93,6 +93,24 @@ export function resultOf(
   return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
 }
 
+/** The change of one file. @throws as `Proposals.propose`. */
+export function changeOf(
+  input: ProposalInput,
+  location: SkillLocation,
+  readFile: (path: string) => Buffer | null,
+  limits: ChangeContext['limits'],
+  quotes: Quotes,
+): Pick<Request, 'path' | 'before' | 'after' | 'notes'> {
+  if (givenIn(input) !== 1) throw invalidArgument('Give exactly one of diff, content, and old_string with new_string.');
+  const path = filePath(input.path ?? 'SKILL.md', location);
+  const before = readFile(path);
+  quotes(path, before);
+  if (before === null) checkNewName(path);
+  const { after, notes } = resultOf(input, before, path, location);
+  checkChange(location, path, { before, after }, limits);
+  return { path, before, after, notes };
+}
+
 // --- internal ---
 
 function compared(
@@ -102,24 +120,23 @@ function compared(
   quotes: Quotes,
 ): Request {
   const { kind = 'update', skillId } = input;
-  const replaced = input.oldString ?? input.newString;
-  const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
   if (kind === 'delete') {
-    if (given !== 0) throw invalidArgument('A deletion takes no diff and no content.');
+    if (givenIn(input) !== 0) throw invalidArgument('A deletion takes no diff and no content.');
     const location = findLocation(context, skillId, turn);
     assertRemovable(location);
     const request = { location, kind, path: location.skillFile, before: null, after: null, base: null, notes: [] };
     return { ...request, base: baseOf(context, request) };
   }
-  if (given !== 1) throw invalidArgument('Give exactly one of diff, content, and old_string with new_string.');
   const isNew = kind === 'create';
   const location = isNew ? newLocation(context, skillId) : findLocation(context, skillId, turn);
-  const path = filePath(input.path ?? 'SKILL.md', location);
-  if (isNew && path !== location.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
-  const before = isNew ? null : bytesAt(location, path, context.limits);
-  quotes(path, before);
-  if (before === null) checkNewName(path);
-  const { after, notes } = resultOf(input, before, path, location);
-  checkChange(location, path, { before, after }, context.limits);
+  const readFile = (path: string): Buffer | null => {
+    if (isNew && path !== location.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
+    return isNew ? null : bytesAt(location, path, context.limits);
+  };
+  const { path, before, after, notes } = changeOf(input, location, readFile, context.limits, quotes);
   return { location, kind, path, before, after, base: before && digestOf(before), notes };
+}
+
+function givenIn({ diff, content, oldString, newString, remove }: ProposalInput): number {
+  return [diff, content, remove, oldString ?? newString].filter((value) => value !== undefined).length;
 }

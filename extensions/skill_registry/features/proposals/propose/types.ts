@@ -31,9 +31,11 @@ export interface ProposalInput {
 
 export interface ProposalReceipt {
   readonly proposalId: string;
-  /** Absolute path of the report for people. It is never read back. */
+  /** Absolute path of the report for people. It is never read back. Empty where others decide, on a hub. */
   readonly file: string;
   readonly state: ProposalState;
+  /** Tells the author who decides, where that is not this registry. */
+  readonly message?: string;
   /** Tells the author that the change hides the skill from models, and so from its author. */
   readonly warning?: string;
 }
