@@ -48,7 +48,8 @@ export async function downloadIfChanged(
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     assertMayLead(from, address, url);
     if (sent?.origin !== new URL(address).origin) sent = undefined;
-    const response = await answerOf(address, signal, etag, sent?.values);
+    const asked = { ...sent?.values, ...(etag !== undefined && { 'if-none-match': etag }) };
+    const response = await answerOf(address, signal, { headers: asked });
     const { status } = response;
     const target = response.headers.get('location');
     assertNotRepeated(sent, url, `${target} ${response.headers.get('etag')}`);
@@ -68,6 +69,30 @@ export async function downloadIfChanged(
     throw originUnavailable(url, `it answers with status ${status}${why}`, undefined, { status });
   }
   throw originUnavailable(url, `it leads elsewhere more than ${MAX_REDIRECTS} times`);
+}
+
+/**
+ * Posts JSON, and follows no redirection. An answer of any other status is for the caller.
+ * @throws ORIGIN_UNAVAILABLE without an answer; ORIGIN_REFUSED for a redirection, and as `downloadIfChanged`.
+ */
+export async function sendJson(
+  url: string,
+  body: string,
+  maxBytes: number,
+  { signal, headers }: Pick<DownloadOptions, 'headers'> & { readonly signal: AbortSignal },
+): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+  assertMayLead(url, url, url);
+  const sent = headers?.origin === new URL(url).origin ? headers : undefined;
+  const asked = { ...sent?.values, 'content-type': 'application/json' };
+  const response = await answerOf(url, signal, { method: 'POST', headers: asked, body });
+  const { status } = response;
+  if (status >= 300 && status < 400) {
+    await response.body?.cancel();
+    throw originRefused(url, 'it leads elsewhere, and what is sent goes to no other address.');
+  }
+  const bytes = await bytesOf(response, url, maxBytes);
+  assertNotRepeated(sent, url, bytes);
+  return { status, bytes };
 }
 
 // --- internal ---
@@ -111,11 +136,9 @@ function whyNotAllowed(sent: OriginHeaders | undefined, headers: OriginHeaders |
 async function answerOf(
   address: string,
   signal: AbortSignal,
-  etag: string | undefined,
-  secret: OriginHeaders['values'] = {},
+  request: { readonly headers: OriginHeaders['values']; readonly method?: string; readonly body?: string },
 ): Promise<Response> {
-  const headers = { ...secret, ...(etag !== undefined && { 'if-none-match': etag }) };
-  const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, headers });
+  const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, ...request });
   try {
     return await ask().catch((error: unknown) => {
       // The server has closed an idle connection.
@@ -152,7 +175,7 @@ async function bytesOf(response: Response, url: string, maxBytes: number): Promi
 /** The message of `fetch` is always "fetch failed"; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error;
-  if (name === 'TimeoutError') return `no answer within ${LIMIT_MS / 1000} s`;
+  if (name === 'TimeoutError') return message.replace('Not finished', 'no answer');
   if (['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error)))
     return `nothing answers there (${codeOf(error)}). Is its web server running, and the address right?`;
   return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;

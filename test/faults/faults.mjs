@@ -5,6 +5,7 @@ import { fetched } from './fetched.mjs';
 import { held } from './held.mjs';
 import { heldCode } from './held-code.mjs';
 import { hub } from './hub.mjs';
+import { hubMachines } from './hub-machines.mjs';
 import { inspections } from './inspections.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
@@ -52,4 +53,5 @@ export const faults = [
   ...waysBack,
   ...agents,
   ...hub,
+  ...hubMachines,
 ];

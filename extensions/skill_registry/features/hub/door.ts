@@ -1,9 +1,11 @@
 import { bool, objectOf } from '../../core/config/readers.ts';
 import type { Feature } from '../../core/feature.ts';
+import { hubKind } from './machine/hub-kind.ts';
 
 /** One registry for many machines. Needs the guard, history, proposals, install and pages. */
 export const hub: Feature = {
   id: 'hub',
+  sources: [hubKind],
   config: {
     keys: {
       hub: {

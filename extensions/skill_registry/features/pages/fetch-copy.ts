@@ -63,7 +63,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   const isLarge = entries.length > MOST_WHOLE;
   if (isLarge || !before) writeCopy(folder, { ...page, url, skills: here, entries: missing, faults: faults.sort() });
   if (isLarge) {
-    tidy(folder, here, before?.skills);
+    tidyAfter(folder, here, before);
     return { isComplete: true };
   }
   const takeRoom = roomBeside(here);
@@ -78,7 +78,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   const older = new Map(whole.map((skill) => [skill.name, skill]));
   const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
   writeCopy(folder, { ...page, url, skills, entries: [], faults: faults.sort() });
-  tidy(folder, skills, before?.skills);
+  tidyAfter(folder, skills, before);
   return { isComplete: faults.length === refused.length };
 };
 
@@ -87,11 +87,39 @@ export async function fetchSkill(
   takeRoom?: ReturnType<typeof roomBeside>,
 ): Promise<CopiedSkill> {
   const how = { from: `${url}/${INDEX_PATH}`, signal, headers };
-  const files = await filesIn(await fetchArtifact(entry, how), entry.name);
+  return keepSkill(folder, entry, await fetchArtifact(entry, how), takeRoom);
+}
+
+/** Writes the files of an artifact into the copy. @throws ORIGIN_REFUSED. */
+export async function keepSkill(
+  folder: string,
+  entry: Pick<CopiedSkill, 'name' | 'digest'>,
+  artifact: Archive,
+  takeRoom?: ReturnType<typeof roomBeside>,
+): Promise<CopiedSkill> {
+  const files = await filesIn(artifact, entry.name);
   takeRoom?.(entry.name, files);
   const skill = writeCopiedSkill(folder, entry, files);
   noteFetched(folder, skill);
   return skill;
+}
+
+/** Removes what was unused for a day: folders of changed skills, and leftovers of killed processes. */
+export function tidy(folder: string, skills: readonly CopiedSkill[], last: readonly CopiedSkill[]): void {
+  const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);
+  const used = new Set(skills.map(hexOf));
+  const now = new Date();
+  const all = join(folder, 'skills');
+  for (const hex of new Set(last.map(hexOf)))
+    if (!used.has(hex)) ignoreMissing(() => utimesSync(join(all, hex), now, now));
+  ignoreMissing(() => {
+    for (const name of readdirSync(all).filter((one) => !used.has(one))) {
+      const path = join(all, name);
+      ignoreMissing(() => {
+        if (now.getTime() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
+      });
+    }
+  });
 }
 
 // --- internal ---
@@ -188,24 +216,10 @@ function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'sta
   }
 }
 
-/** Removes what was unused for a day: folders of changed skills, and leftovers of killed processes. */
-function tidy(folder: string, skills: readonly CopiedSkill[], before: readonly CopiedSkill[] = []): void {
-  const last = [...before, ...fetchedSkills(folder)];
+function tidyAfter(folder: string, skills: readonly CopiedSkill[], before: PageCopy | undefined): void {
+  const last = [...(before?.skills ?? []), ...fetchedSkills(folder)];
   forgetFetched(folder);
-  const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);
-  const used = new Set(skills.map(hexOf));
-  const now = new Date();
-  const all = join(folder, 'skills');
-  for (const hex of new Set(last.map(hexOf)))
-    if (!used.has(hex)) ignoreMissing(() => utimesSync(join(all, hex), now, now));
-  ignoreMissing(() => {
-    for (const name of readdirSync(all).filter((one) => !used.has(one))) {
-      const path = join(all, name);
-      ignoreMissing(() => {
-        if (now.getTime() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
-      });
-    }
-  });
+  tidy(folder, skills, last);
 }
 
 /** Another process may remove the same file. */

@@ -31,6 +31,8 @@ export const MAX_HEAD: number = 64 * 1024;
 /** In a page that is read, an `archive` may also be a .zip. */
 export interface IndexEntry extends Pick<PublishedSkill, 'name' | 'type' | 'digest'> {
   readonly description: string;
+  /** An index of a page has none. */
+  readonly tags?: readonly string[] | undefined;
   /** Absolute. */
   readonly url: string;
 }

@@ -6,7 +6,6 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
-import type { SecretHeaders } from '../install/secret-headers.ts';
 import type { IndexEntry, KeptParts, PageAnswer } from './page.ts';
 
 /** The content of copy.json, which describes the copy of a page. */
@@ -36,10 +35,18 @@ export interface CopiedFile {
   readonly path: string;
 }
 
-/** @returns whether the copy is complete. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
+/** @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
 export type FetchCopy = (
-  request: FetchOptions & { readonly damaged: ReadonlySet<string> },
-) => Promise<{ readonly isComplete: boolean }>;
+  request: FetchOptions & {
+    readonly damaged: ReadonlySet<string>;
+    /** Waits for news where the origin can. Default: false. */
+    readonly waits?: boolean;
+  },
+) => Promise<{
+  readonly isComplete: boolean;
+  /** Nothing was written. Default: false. */
+  readonly isSame?: boolean;
+}>;
 
 /** Fetches one skill into the copy. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export type FetchSkill = (request: FetchOptions & { readonly entry: IndexEntry }) => Promise<CopiedSkill>;
@@ -58,7 +65,7 @@ const FILE = 'copy.json';
 const JOURNAL = 'fetched.jsonl';
 
 /** @param headers - A copy made with a secret is another one than that made without, or with another name of it. */
-export function copyFolder(cacheDirectory: string, url: string, headers?: SecretHeaders): string {
+export function copyFolder(cacheDirectory: string, url: string, headers?: object): string {
   const name = headers === undefined ? url : JSON.stringify([url, Object.entries(headers).sort()]);
   return join(cacheDirectory, 'pages', createHash('sha256').update(name).digest('hex').slice(0, 32));
 }
@@ -103,6 +110,12 @@ export function fetchedSkills(folder: string): readonly CopiedSkill[] {
 
 export function forgetFetched(folder: string): void {
   rmSync(join(folder, JOURNAL), { force: true });
+}
+
+/** Forgets all others. */
+export function keepFetched(folder: string, skills: readonly CopiedSkill[]): void {
+  const lines = skills.map((skill) => `${JSON.stringify(skill)}\n`);
+  writeContained(folder, JOURNAL, lines.join(''), { own: true });
 }
 
 export function keptParts(folder: string): KeptParts {
@@ -191,8 +204,8 @@ function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
   return NAME.test(name) && DIGEST.test(digest) && typeof stamp === 'string' && files.every(isPath);
 }
 
-function isEntry({ name, digest, description, url, type }: IndexEntry): boolean {
-  const isText = [description, url, type].every((text) => typeof text === 'string');
+function isEntry({ name, digest, description, url, type, tags = [] }: IndexEntry): boolean {
+  const isText = [description, url, type, ...tags].every((text) => typeof text === 'string');
   return isText && NAME.test(name) && DIGEST.test(digest);
 }
 

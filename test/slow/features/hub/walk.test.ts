@@ -28,7 +28,8 @@ wait $! || true
 `;
   const command = { content: `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, mode: 0o755 };
   const folder = tempFolder({ 'bin/skill-registry': command });
-  const env = { ...process.env, PATH: `${folder}/bin:${process.env.PATH}`, DATA: join(folder, 'hub') };
+  const own = { HOME: folder, XDG_STATE_HOME: join(folder, 'state'), XDG_CACHE_HOME: join(folder, 'cache') };
+  const env = { ...process.env, ...own, PATH: `${folder}/bin:${process.env.PATH}`, DATA: join(folder, 'hub') };
   const child = spawn('bash', ['-c', script], { cwd: folder, env });
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
@@ -41,4 +42,5 @@ wait $! || true
   expect(out).toMatch(/"state":"approved","skill_id":"deploy","revision":2,"merged":false/);
   expect(out).toMatch(/"changes":\[\{"seq":2,"id":"deploy"/);
   expect(out).toContain('{"skill_id":"deploy","revision":3}');
+  expect(out.slice(out.indexOf('"revision":3'))).toContain('2. Push it.');
 });

@@ -1,0 +1,68 @@
+import type { Problem } from 'skill-registry/kernel';
+import { unapprovedRootProblem } from '../../../../../kernel/host.ts';
+import { listOf, type Reader, readerOf, refine, text, textLike } from '../../../core/config/readers.ts';
+import { sourceWithoutSkills } from '../../../core/sources/kinds/memory-source.ts';
+import type { SourceKind } from '../../../core/sources/source-kind.ts';
+import { areSecretHeaders, headersWithSecrets, type SecretHeaders } from '../../install/secret-headers.ts';
+import { pageAddress } from '../../pages/door.ts';
+
+const ADDRESSES = 'expected an https: address (http: only on this machine), or a list of two that are the same hub';
+const ADDRESS: Reader<string> = refine(text, ADDRESSES, (address) => pageAddress(address) !== undefined);
+const LIST = refine(listOf(ADDRESS), ADDRESSES, ({ length }) => length === 1 || length === 2);
+
+/** One or two. A wrong one refuses the entry. */
+const addresses: Reader<string | readonly string[]> = readerOf(
+  { anyOf: [ADDRESS.schema, LIST.schema] },
+  (value, at): string | readonly string[] | undefined => {
+    if (!Array.isArray(value)) return ADDRESS(value, at);
+    const read = LIST(value, at);
+    return read?.length === value.length ? read : undefined;
+  },
+);
+const TOKEN = 'expected $' + '{NAME} of a secret; a secret itself is never written down';
+const token: Reader<string> = readerOf({ type: 'string' }, (value, at) => {
+  if (typeof value === 'string' && areSecretHeaders(bearer(value))) return value;
+  at.report({ ...at, isSecret: true }, value, TOKEN);
+  return undefined;
+});
+
+/** A space of a hub: its entries follow the feed, a body comes when it is read, and proposals are decided there. */
+export const hubKind: SourceKind = {
+  key: 'hub',
+  entry: {
+    hub: addresses,
+    space: textLike(/^[a-z0-9][a-z0-9-]{0,62}$/, 'expected lower-case letters, digits and hyphens, at most 63'),
+    token,
+    only: listOf(text),
+  },
+  hidden: ['token'],
+  async open({ hub = [], space = DEFAULT_SPACE, token: name, only }, host) {
+    const { asksForSecrets, getSecret = () => undefined, idOr, mayName, options, root, trusted } = host;
+    const named = [hub].flat().map((one) => pageAddress(one) ?? '');
+    const [first = ''] = named;
+    const id = idOr(new URL(first).hostname);
+    if (!trusted || name === undefined) {
+      const problem = trusted ? withoutToken(first) : unapprovedRootProblem(root, [`sources (${first})`]);
+      return [sourceWithoutSkills({ id, kind: 'hub', location: first }, problem)];
+    }
+    const allows = asksForSecrets ? 'decided' : 'all';
+    const secret = bearer(name);
+    const headersOf = (url: string) => headersWithSecrets({ url, headers: secret, getSecret, allows });
+    const { createHubSource } = await import('./hub-source.ts');
+    return [createHubSource({ addresses: named, headersOf, id, mayName, only, options, root, secret, space })];
+  },
+};
+
+// --- internal ---
+
+const DEFAULT_SPACE = 'team';
+
+/** A hub answers nobody without one. */
+function withoutToken(file: string): Problem {
+  const message = `Nothing is asked of ${file}: its entry has no token. Add the name of the secret that is this machine's token: token: "\${HUB_TOKEN}"`;
+  return { code: 'SECRET_MISSING', severity: 'error', file, message };
+}
+
+function bearer(name: string): SecretHeaders {
+  return { Authorization: `Bearer ${name}` };
+}

@@ -1,0 +1,138 @@
+import { isCodedError } from 'skill-registry/kernel';
+import { download, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
+import type { SkillSource, TakenProposal } from '../../../core/sources/source.ts';
+import type { SourceHost } from '../../../core/sources/source-kind.ts';
+import type { SecretHeaders } from '../../install/secret-headers.ts';
+import { createWellKnownSource } from '../../pages/well-known-source.ts';
+import { hubHits, type SentProposal } from '../wire.ts';
+import { feedOf } from './feed.ts';
+import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
+import { type Kept, newId, type Outbox, openOutbox } from './outbox.ts';
+import { readTaken, type Taken } from './taken.ts';
+
+export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options' | 'root'> {
+  readonly id: string;
+  readonly addresses: readonly string[];
+  readonly space: string;
+  readonly secret: SecretHeaders;
+  readonly headersOf: (address: string) => OriginHeaders;
+  readonly only: readonly string[] | undefined;
+}
+
+/**
+ * A space of a hub. It is a copy as of a page, whose entries follow the feed and whose bodies come when they are read;
+ * whatever the hub allowed, they are inspected here. Problems: those of a page, and HUB_OUTBOX.
+ */
+export function createHubSource(options: HubSourceOptions): SkillSource {
+  const { addresses, headersOf, id, only, root, secret, space } = options;
+  const [first = ''] = addresses;
+  const hub = createHub(options);
+  const closing = new AbortController();
+  const outbox = openOutbox(root, hub, closing.signal);
+  const { fetchCopy, fetchSkill } = feedOf(hub, (name) => only === undefined || only.includes(name));
+  const page = createWellKnownSource({
+    ...options.options,
+    id,
+    kind: 'hub',
+    url: spaceOf(first, space),
+    intervalMs: ASK_AGAIN_MS,
+    maxMs: MAX_RETRY_MS,
+    copyOf: { addresses, only, secret },
+    moreProblems: outbox.problems,
+    // Each address has its own.
+    secret: { names: secret, fill: () => addresses.map(headersOf)[0] as OriginHeaders },
+    fetching: async () => ({
+      fetchSkill,
+      async fetchCopy(request) {
+        const answer = await fetchCopy(request);
+        void outbox.send();
+        return answer;
+      },
+    }),
+  });
+  return {
+    ...page,
+    key: first,
+    search: (query, signal) => searchHub(hub, id, query, signal),
+    async propose(skill, { path, content, justification, evidence, agent, model }) {
+      const change = content === null ? { remove: true as const } : { content };
+      const base = page.artifactOf(skill);
+      const words = { justification, evidence, agent: agent && nameOf(agent), model: model?.slice(0, MAX_MODEL) };
+      return posted(outbox, first, { skill_id: skill.id, base, path, ...change, ...words });
+    },
+    async taken(agentId, skillId) {
+      const agent = nameOf(agentId);
+      const kept = outbox
+        .kept()
+        .filter(({ proposal }) => proposal.agent === agent && (skillId ?? proposal.skill_id) === proposal.skill_id);
+      const own = kept.toReversed().map(keptProposal);
+      try {
+        const taken = await readTaken(hub, skillId, closing.signal);
+        const prefix = `agent:${agent} of `;
+        const shown = taken.filter(({ author }) => author.startsWith(prefix)).map((one) => shownTo(hub, one));
+        return { proposals: [...own, ...(await Promise.all(shown))], isAway: false };
+      } catch (error) {
+        if (!isCodedError(error)) throw error;
+        return { proposals: own, isAway: true };
+      }
+    },
+    async close() {
+      closing.abort();
+      await page.close?.();
+    },
+  };
+}
+
+// --- internal ---
+
+/** Without a poll, a scan asks when the last answer is older. */
+const ASK_AGAIN_MS = 1_000;
+const MAX_RETRY_MS = 15_000;
+/** How long an agent waits before its proposal is one that is sent later. */
+const POST_MS = 5_000;
+const MAX_HITS = 100;
+const MAX_SEARCH_ANSWER = 256 * 1024;
+/** Characters. */
+const MAX_MODEL = 200;
+
+/** Of an agent, as a hub takes it. */
+function nameOf(agent: string): string {
+  return agent.replace(/[^A-Za-z0-9._@/-]/g, '-').slice(0, 150);
+}
+
+async function searchHub(
+  hub: Hub,
+  source: string,
+  query: string,
+  ended: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const { hits } = await hub.use(POST_MS, ended, async ({ base, headers, signal }) => {
+    const url = `${base}/search?q=${encodeURIComponent(query)}&limit=${MAX_HITS}`;
+    return readAnswer(await download(url, MAX_SEARCH_ANSWER, { headers, signal }), `${base}/search`, hubHits);
+  });
+  return new Map(hits.flatMap(({ id, score }) => (score > 0 ? [[`${source}:${id}`, score]] : [])));
+}
+
+async function posted(outbox: Outbox, address: string, proposal: Omit<SentProposal, 'id'>): Promise<TakenProposal> {
+  const id = newId();
+  const { skill_id: skillId } = proposal;
+  const receipt = await outbox.post(proposal, id, POST_MS);
+  if (receipt) {
+    const message = `It is at the hub ${address}, where a person decides. Nothing changes before.`;
+    return { id: receipt.proposal_id, skillId, state: receipt.state, message };
+  }
+  const message = `The hub ${address} does not answer now. The proposal is kept on this machine and sent when it does; then a person decides there.`;
+  return { id, skillId, state: 'waiting', message };
+}
+
+function keptProposal({ proposal, refused }: Kept): TakenProposal {
+  const { id, skill_id: skillId } = proposal;
+  if (!refused) return { id, skillId, state: 'waiting', message: 'The hub does not have it yet.' };
+  return { id, skillId, state: 'rejected', decidedBy: null, reason: refused.message };
+}
+
+/** Its words come from another machine. */
+async function shownTo(hub: Hub, { id, skillId, state, decidedBy, reason }: Taken): Promise<TakenProposal> {
+  const [by, why] = await Promise.all([toldBy(hub, decidedBy), toldBy(hub, reason)]);
+  return { id, skillId, state, decidedBy: by ?? null, reason: why ?? null };
+}

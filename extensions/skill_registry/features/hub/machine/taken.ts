@@ -1,0 +1,40 @@
+import { z } from 'skill-registry/kernel';
+import { download } from '../../../../../lib/fetch/index.ts';
+import type { TakenProposal } from '../../../core/sources/source.ts';
+import { type Hub, readAnswer } from './hub-address.ts';
+
+export interface Taken extends TakenProposal {
+  readonly author: string;
+}
+
+/** What the person of this machine's token has proposed at the hub, the newest first. @throws as `Hub.use`. */
+export async function readTaken(hub: Hub, skillId: string | undefined, ended: AbortSignal): Promise<readonly Taken[]> {
+  const { proposals } = await hub.use(LIST_MS, ended, async ({ base, headers, signal }) => {
+    const of = skillId === undefined ? '' : `&skill_id=${encodeURIComponent(skillId)}`;
+    const bytes = await download(`${base}/proposals?state=all&limit=100${of}`, MAX_LIST, { headers, signal });
+    return readAnswer(bytes, `${base}/proposals`, list);
+  });
+  return proposals.map(({ proposal_id: id, skill_id, state, author, decided_by: decidedBy, reason }) => {
+    return { id, skillId: skill_id, state, author, decidedBy, reason };
+  });
+}
+
+// --- internal ---
+
+const LIST_MS = 10_000;
+const MAX_LIST = 16 * 1024 * 1024;
+
+const list = z.object({
+  proposals: z
+    .array(
+      z.object({
+        proposal_id: z.string().min(1).max(200),
+        skill_id: z.string().max(200),
+        state: z.enum(['open', 'stale', 'approved', 'rejected']),
+        author: z.string(),
+        decided_by: z.string().nullable(),
+        reason: z.string().nullable(),
+      }),
+    )
+    .max(200),
+});
