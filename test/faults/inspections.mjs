@@ -81,8 +81,8 @@ export const inspections = [
   {
     title: 'A folder of another program in which a program writes is not seen',
     in: 'undeclaredFolders',
-    swap: ["kind === 'writes'", "kind === 'pays'"],
-    test: 'is found in {"SKILL.md":"Lists cups.","a.sh"',
+    swap: ["WRITES.test(around.join('\\n').slice(0, 4000).toLowerCase())", 'around.length < 0'],
+    test: 'is found in {"SKILL.md":"Lists cups.","a.py"',
   },
   {
     title: 'What one line sets in two steps is not put in',
