@@ -70,7 +70,7 @@ export const inspections = [
     title: 'A command that is a list of words sends nothing',
     in: 'withLists',
     swap: ["lower.replace(/([\"']),\\s?\\1/g, ' ')", "''"],
-    test: 'run({ \\"curl\\"',
+    test: 'is found in "```lua\\nrun({',
   },
   {
     title: 'A folder of another program that the text names is undeclared',
