@@ -7,7 +7,7 @@ import { skillNotFound } from '../skill/errors.ts';
 import type { RemoteFiles } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import type { ValidationProfile } from '../skill/spec-rules.ts';
-import type { PackScopes } from './types.ts';
+import type { PackScopes, TakenProposal } from './types.ts';
 
 /** A source of skills, of any kind. Programs implement `CustomSource` instead. */
 export interface SkillSource {
@@ -99,17 +99,6 @@ export interface OfferedChange {
   /** Undefined: the author is no agent. */
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
-}
-
-export interface TakenProposal {
-  readonly id: string;
-  readonly skillId: string;
-  /** `waiting`: the source does not have it yet. */
-  readonly state: 'waiting' | 'open' | 'stale' | 'approved' | 'rejected';
-  /** For its author, a sentence or two. */
-  readonly message?: string;
-  readonly decidedBy?: string | null;
-  readonly reason?: string | null;
 }
 
 /** Each scan is changed. Reading one skill again is a full scan then. */

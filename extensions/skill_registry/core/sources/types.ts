@@ -34,3 +34,15 @@ export interface CustomSource {
   /** Receives a function to call when the skills have changed; the registry then refreshes. @returns unsubscribes. */
   readonly onChange?: ((changed: () => void) => () => void) | undefined;
 }
+
+/** A change that a source has taken, about which others decide. */
+export interface TakenProposal {
+  readonly id: string;
+  readonly skillId: string;
+  /** `waiting`: the source does not have it yet. */
+  readonly state: 'waiting' | 'open' | 'stale' | 'approved' | 'rejected';
+  /** For its author, a sentence or two. */
+  readonly message?: string;
+  readonly decidedBy?: string | null;
+  readonly reason?: string | null;
+}

@@ -1,4 +1,4 @@
-import type { TakenProposal } from '../../core/sources/source.ts';
+import type { TakenProposal } from '../../core/sources/types.ts';
 import type { SkillTrust } from '../guard/types.ts';
 import type { Proposal, Proposals, ProposedFile } from './propose/types.ts';
 

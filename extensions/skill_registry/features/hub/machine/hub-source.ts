@@ -1,7 +1,8 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { download, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
-import type { SkillSource, TakenProposal } from '../../../core/sources/source.ts';
+import type { SkillSource } from '../../../core/sources/source.ts';
 import type { SourceHost } from '../../../core/sources/source-kind.ts';
+import type { TakenProposal } from '../../../core/sources/types.ts';
 import type { SecretHeaders } from '../../install/secret-headers.ts';
 import { createWellKnownSource } from '../../pages/well-known-source.ts';
 import { hubHits, type SentProposal } from '../wire.ts';

@@ -100,7 +100,8 @@ it('validate --changed says what to do where there is no repository, and runs no
   expect(stderr).toMatch(
     /--changed asks git .* not a git repository.* Go into a git repository, or leave --changed out\./,
   );
-  expect(await runCommand(['validate'], { cwd })).toMatchObject({ status: 2 });
+  // Without a path it checks this folder.
+  expect(await runCommand(['validate'], { cwd })).toMatchObject({ status: 1 });
   const { folder, git } = gitRepository({ 'tea/SKILL.md': good('tea') });
   writeTree(folder, { 'monitor.sh': { content: `#!/bin/sh\ntouch ${join(cwd, 'ran')}\n`, mode: 0o755 } });
   git('config', 'core.fsmonitor', join(folder, 'monitor.sh'));

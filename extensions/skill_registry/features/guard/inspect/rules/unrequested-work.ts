@@ -51,7 +51,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
         { where: 'prose', unlessBefore: NEGATED },
         /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip|route|redirect|settle|direct|deposit|remit|book|replace|put|use|enter|write)\b[^\n]{0,80}\b(?:to|with|as|in)\b[^\n]{0,40}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|(?=[a-z]{0,40}\d)[1-9a-hj-np-z]{32,44})\b/,
         // A number of an account; those are in every example.
-        /\b(?!de89|gb29|gb82|fr14|nl91|ch93)[a-z]{2}\d{2} ?(?:[a-z\d]{4} ?){1,2}(?:\d{4} ?){2,5}\d{0,4}\b/,
+        /\b(?!de89|gb29|gb82|fr14|nl91|ch93)(?:at|be|bg|ch|cy|cz|de|dk|ee|es|fi|fr|gb|gr|hr|hu|ie|it|lt|lu|lv|mt|nl|no|pl|pt|ro|se|si|sk|tr|ua)\d{2} ?(?:[a-z\d]{4} ?){1,2}(?:\d{4} ?){2,5}\d{0,4}\b/,
         /\b(?:accept|agree|consent|sign|buy|purchase|order|subscribe|pay)\b[^.\n]{0,50}\b(?:on behalf of the user|in the name of the user|(?:stored|saved) (?:credit )?card|saved payment|all terms)\b|\b(?:post|publish|tweet)\b[^.\n]{0,40}\b(?:on|from|to|with) the user's (?:account|profile|timeline|feed)\b/,
         /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|(?<!security )camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private|their|user(?:'s)?) conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/,
       ),
