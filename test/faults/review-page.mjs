@@ -14,13 +14,13 @@ export const reviewPage = [
   },
   {
     title: 'A change of the frontmatter is approved among several',
-    in: 'whyAlone',
+    in: 'whyPlanAlone',
     never: '!headOf(before).equals(headOf(after))',
     test: 'approves no change of',
   },
   {
     title: 'A change with a finding is approved among several',
-    in: 'whyAlone',
+    in: 'whyPlanAlone',
     swap: ["one.level !== 'info' || !PLAIN.has(one.kind)", "one.level === 'block'"],
     test: 'approves no change of',
   },

@@ -100,3 +100,9 @@ export function sentId(): string {
   sent += 1;
   return `test-machine-${String(sent).padStart(8, '0')}`;
 }
+
+/** A change of `DEPLOY` as a machine sends it. @param base - Digest of the artifact. */
+export function sentChange(base: string): Readonly<Record<string, string>> {
+  const change = { old_string: '1. Build it.', new_string: '1. Make it.', justification: 'Why.' };
+  return { id: sentId(), skill_id: 'deploy', base, ...change };
+}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createLimits } from '../../../extensions/skill_hub/access.ts';
 import { ROUTES } from '../../../extensions/skill_hub/routes.ts';
 import { hubFeed, hubHits, hubReceipt } from '../../../extensions/skill_registry/features/hub/wire.ts';
-import { DEPLOY, openHub, sentId } from '../../helpers/hub.ts';
+import { DEPLOY, openHub, sentChange, sentId } from '../../helpers/hub.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 
 const ROLES = ['reader', 'proposer', 'reviewer', 'admin'] as const;
@@ -75,14 +75,7 @@ it('shows a proposer the proposals of its person, and no others', async () => {
   await hub.publish(admin, 'deploy', DEPLOY);
   const base = await hub.digest(admin, 'deploy');
   const [carol, dan] = [await hub.token('proposer', 'carol'), await hub.token('proposer', 'dan')];
-  const sent = {
-    id: sentId(),
-    skill_id: 'deploy',
-    base,
-    old_string: '1. Build it.',
-    new_string: '1. Make it.',
-    justification: 'Why.',
-  };
+  const sent = sentChange(base);
   const { proposal_id: id } = (await hub.ask(carol, 'POST', '/proposals', sent)).json;
   expect((await hub.ask(dan, 'GET', '/proposals')).json.proposals).toEqual([]);
   expect((await hub.ask(dan, 'GET', `/proposals/${id}`)).json.error.code).toBe('PROPOSAL_NOT_FOUND');

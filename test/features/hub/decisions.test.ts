@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { attack } from '../../helpers/held.ts';
-import { DEPLOY, type Hub, openHub, sentId, skillText } from '../../helpers/hub.ts';
+import { DEPLOY, type Hub, openHub, sentChange, sentId, skillText } from '../../helpers/hub.ts';
 
 /** A proposal of an agent of that token, as it is shown. */
 async function propose(hub: Hub, token: string, base: string, from: string, to: string) {
@@ -145,14 +145,7 @@ it('has another person approve than who edited, and than who wrote what a roll-b
 it('takes what is sent again once, and refuses another text under the same id', async () => {
   const { hub, admin, base } = await teamWithDeploy();
   const carol = await hub.token('proposer', 'carol');
-  const sent = {
-    id: sentId(),
-    skill_id: 'deploy',
-    base,
-    old_string: '1. Build it.',
-    new_string: '1. Make it.',
-    justification: 'Why.',
-  };
+  const sent = sentChange(base);
   const answers = await Promise.all([1, 2, 3].map(() => hub.ask(carol, 'POST', '/proposals', sent)));
   expect(new Set(answers.map(({ json }) => json.proposal_id)).size).toBe(1);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 201]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEPLOY, type Hub, openHub, sentId } from '../../helpers/hub.ts';
+import { DEPLOY, type Hub, openHub, sentChange } from '../../helpers/hub.ts';
 
 /** A browser that has entered with this token. */
 async function enter(hub: Hub, token: string) {
@@ -39,15 +39,7 @@ async function withProposal() {
   await hub.publish(admin, 'deploy', DEPLOY);
   const base = await hub.digest(admin, 'deploy');
   const carol = await hub.token('proposer', 'carol');
-  const sent = {
-    id: sentId(),
-    skill_id: 'deploy',
-    base,
-    old_string: '1. Build it.',
-    new_string: '1. Make it.',
-    justification: 'Why.',
-    agent: 'builder',
-  };
+  const sent = { ...sentChange(base), agent: 'builder' };
   const { proposal_id: id } = (await hub.ask(carol, 'POST', '/proposals', sent)).json;
   return { hub, admin, carol, id: id as string };
 }
@@ -121,4 +113,16 @@ it('lets in nobody without a token of a reviewer, another space or a revoked one
   expect((await bob.get('/')).status).toBe(200);
   for (const token of await hub.store.tokens()) await hub.store.revokeToken(token.id, 'person:root');
   expect((await bob.get('/proposals')).status).toBe(401);
+});
+
+it('offers among several what is plain, and no change that would be merged with a newer text', async () => {
+  const { hub, admin, id } = await withProposal();
+  const bob = await enter(hub, await hub.token('reviewer', 'bob'));
+  const before = (await bob.get('/several')).text;
+  expect([before.includes('/several/approve'), before.includes(id)]).toEqual([true, true]);
+  await hub.publish(admin, 'deploy', DEPLOY.replace('2. Push it.', '2. Push it.\n3. Tell the shop.\n4. Rest.'));
+  expect((await hub.ask(admin, 'GET', `/proposals/${id}`)).json.state).toBe('open');
+  const { text } = await bob.get('/several');
+  expect(text).toContain('Can only be rejected here');
+  expect(text).not.toContain('/several/approve');
 });

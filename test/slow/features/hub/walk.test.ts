@@ -22,6 +22,7 @@ it('does what the walk of docs/hub.md says, as it stands', async () => {
   const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
   const port = await freePort();
   const script = `set -eu
+trap 'kill $! 2>/dev/null || true' EXIT
 ${blocks.join('\n').replaceAll('7800', String(port))}
 kill $!
 wait $! || true

@@ -4,17 +4,18 @@ import type { Core, Feature } from '../../../core/feature.ts';
 import { openRegistry } from '../../../core/registry.ts';
 import type { ReviewPages } from '../../../core/review.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
-import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
 import { guard } from '../../guard/door.ts';
 import type { HeldSkills } from '../../guard/held-skills.ts';
 import { historyPages } from '../../history/pages.ts';
 import type { ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
+import { whyPlanAlone } from '../../proposals/decide/plain-change.ts';
 import { proposalPages } from '../../proposals/pages/index.ts';
+import { isWaiting } from '../../proposals/propose/describe.ts';
 import type { HubRevision, HubStore } from '../store/hub-store.ts';
 import { filesAfter, planOf, proposalNamed } from '../team/decide.ts';
 import * as publishing from '../team/publish.ts';
-import { assertOther, filesToInspect, knownSkill, presentSkill, type Team, textOf } from '../team/team.ts';
+import { assertOther, filesToInspect, knownSkill, presentSkill, type Team } from '../team/team.ts';
 import { proposalsOf } from './shown-proposals.ts';
 import { spaceSource } from './space-source.ts';
 
@@ -114,14 +115,15 @@ function adminOf(core: Core, team: Team, heldSkills: HeldSkills): Partial<SkillR
       }
     },
     async plainChange(proposalId) {
-      const { kind, path, checks, base_bytes: base, new_bytes: proposed } = await proposalNamed(team, proposalId);
-      const isMore = (JSON.parse(checks) as { level: string }[]).some(({ level }) => level !== 'info');
-      const header = (bytes: Uint8Array | null) => splitFrontmatter(textOf(bytes) ?? '').yaml;
-      if (kind !== 'update' || path !== 'SKILL.md' || header(base) !== header(proposed))
-        return { alone: 'it is no change of the body of SKILL.md alone' };
+      const row = await proposalNamed(team, proposalId);
+      const present = await presentSkill(team, row.skill_id);
+      const plan = planOf(team, row, present);
+      const files = present?.files.map(({ path }) => path);
+      const why = () => whyPlanAlone(row, 'stale' in plan ? undefined : plan, files);
+      const alone = isWaiting(row) ? await why() : 'it is decided';
+      if (alone !== null) return { alone };
       const { blocks, digest, reaches = '' } = await blockFindingsAfter({ proposalId });
-      if (digest === null) return { alone: 'it does not apply' };
-      if (isMore || blocks.length > 0) return { alone: 'a check or an inspection finds something in it' };
+      if (digest === null || blocks.length > 0) return { alone: 'an inspection finds something in it' };
       return reaches === '' ? { digest } : { alone: reaches };
     },
     async decideTrust(action, skillId, decision) {
