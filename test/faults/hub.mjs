@@ -14,14 +14,14 @@ export const hub = [
   },
   {
     title: 'A revoked token opens a hub',
-    in: 'openSqliteStore.tokenOf',
+    in: 'SqliteStore.tokenOf',
     text: [' AND revoked IS NULL', ''],
     test: 'knows a token by its digest until it is revoked or over',
   },
   {
     title: 'A token of a hub has no end',
-    in: 'openSqliteStore.tokenOf',
-    never: 'found.expires !== null && found.expires <= at',
+    in: 'validToken',
+    always: 'token.expires === null || token.expires > at',
     test: 'knows a token by its digest until it is revoked or over',
   },
   {
@@ -32,7 +32,7 @@ export const hub = [
   },
   {
     title: 'A digest is a permission at a hub',
-    in: 'openSqliteStore.artifact',
+    in: 'SqliteStore.artifact',
     text: ['JOIN skill USING (digest) WHERE space = ?', 'JOIN skill USING (digest) WHERE ? IS NOT NULL'],
     test: 'gives an artifact to its own space, and after a change only by its skill',
   },
@@ -86,13 +86,13 @@ export const hub = [
   },
   {
     title: 'A revision replaces one that its approval has not seen',
-    in: 'commit',
-    swap: ['(last?.number ?? 0) !== after', 'last === null'],
+    in: 'SqliteStore.commit',
+    never: '(this.#one<{ number: number | null }>(sql, space, skillId)?.number ?? 0) !== after',
     test: 'makes a revision only after the one that its caller has seen',
   },
   {
     title: 'A hub takes what was sent twice twice',
-    in: 'openSqliteStore.addProposal',
+    in: 'SqliteStore.addProposal',
     drop: 'if (same) return same;',
     test: 'takes what a person sends twice under one id once, and from two persons twice',
   },
@@ -104,8 +104,8 @@ export const hub = [
   },
   {
     title: 'A hub writes into a database that is gone',
-    in: 'openSqliteStore.write',
-    always: 'fileIdentity(file) === identity',
+    in: 'SqliteStore.#write',
+    always: 'fileIdentity(this.#file) === this.#identity',
     test: 'has another epoch on a copy that was put there, and refuses to write into a file that is gone',
   },
   {

@@ -4,7 +4,7 @@ import { dataFile } from '../../extensions/skill_registry/features/hub/commands/
 import { asCoded, createService } from '../../extensions/skill_registry/features/hub/serve/service.ts';
 import { addToken } from '../../extensions/skill_registry/features/hub/serve/tokens.ts';
 import type { HubStore, Role } from '../../extensions/skill_registry/features/hub/store/hub-store.ts';
-import { openSqliteStore } from '../../extensions/skill_registry/features/hub/store/sqlite.ts';
+import { SqliteStore } from '../../extensions/skill_registry/features/hub/store/sqlite.ts';
 import { openTeamPages } from '../../extensions/skill_review/index.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -42,7 +42,7 @@ export function skillText(id: string, description: string, lines: readonly strin
 /** A hub with real HTTP on loopback. It is closed when the test has finished. */
 export async function openHub(given: { readonly fourEyes?: boolean; readonly folder?: string } = {}): Promise<Hub> {
   const folder = given.folder ?? tempFolder();
-  const store = openSqliteStore(dataFile(folder));
+  const store = new SqliteStore(dataFile(folder));
   const service = createService({ store, fourEyes: given.fourEyes ?? false, root: folder });
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);

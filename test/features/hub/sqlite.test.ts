@@ -1,19 +1,19 @@
 import { copyFileSync, renameSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { dataFile } from '../../../extensions/skill_registry/features/hub/commands/data.ts';
-import { backUp, openSqliteStore } from '../../../extensions/skill_registry/features/hub/store/sqlite.ts';
+import { backUp, SqliteStore } from '../../../extensions/skill_registry/features/hub/store/sqlite.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { DEPLOY, openHub } from '../../helpers/hub.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { keepsTheContract } from './store-contract.ts';
 
 describe('SQLite', () => {
-  keepsTheContract(async () => openSqliteStore(dataFile(tempFolder())));
+  keepsTheContract(async () => new SqliteStore(dataFile(tempFolder())));
 });
 
 it('refuses to change or delete a row of the audit, and shows a row that was changed all the same', async () => {
   const file = dataFile(tempFolder());
-  const store = openSqliteStore(file);
+  const store = new SqliteStore(file);
   onTestFinished(() => store.close());
   for (const subject of ['one', 'two', 'three'])
     await store.noteAudit({ by: 'person:ada', space: 'team', what: 'looked', subject, details: '{}' });

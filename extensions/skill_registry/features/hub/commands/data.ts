@@ -7,7 +7,7 @@ import { makePrivateFolder, readNamedFile } from '../../../../../lib/files/index
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { isRecord } from '../../../core/config/readers.ts';
 import type { HubStore } from '../store/hub-store.ts';
-import { openSqliteStore } from '../store/sqlite.ts';
+import { SqliteStore } from '../store/sqlite.ts';
 
 export interface HubOptions extends Options {
   readonly data: string;
@@ -24,7 +24,7 @@ export function dataFile(data: string): string {
 
 /** It is closed when the command ends. */
 export function openStore({ data }: HubOptions, terminal: CommandTerminal): HubStore {
-  const store = openSqliteStore(dataFile(resolve(terminal.cwd, data)));
+  const store = new SqliteStore(dataFile(resolve(terminal.cwd, data)));
   terminal.atEnd(() => store.close());
   return store;
 }

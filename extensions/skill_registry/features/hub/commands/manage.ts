@@ -4,7 +4,7 @@ import { actorOf, EXIT, type ExitStatus, invalidArgument } from '../../../../../
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import * as tokens from '../serve/tokens.ts';
-import { assertWhole, backUp, openSqliteStore } from '../store/sqlite.ts';
+import { assertWhole, backUp, SqliteStore } from '../store/sqlite.ts';
 import { dataFile, type HubOptions, openStore } from './data.ts';
 
 interface AddOptions extends HubOptions {
@@ -79,7 +79,7 @@ export async function restoreBackup(from: string, options: HubOptions, terminal:
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(`${copy}${end}`, { force: true });
   }
-  const store = openSqliteStore(file);
+  const store = new SqliteStore(file);
   await store.renewEpoch();
   const { by } = actorOf(options, terminal);
   await store.noteAudit({ by, space: '', what: 'restore', subject: source, details: '{}' });

@@ -4,7 +4,7 @@ import { EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/comma
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import type { TeamPages } from '../../../core/review.ts';
 import { asCoded, createService } from '../serve/service.ts';
-import { openSqliteStore } from '../store/sqlite.ts';
+import { SqliteStore } from '../store/sqlite.ts';
 import { dataFile, type HubOptions, isFourEyes } from './data.ts';
 
 interface ServeOptions extends HubOptions {
@@ -20,7 +20,7 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
   const file = dataFile(root);
   const fourEyes = isFourEyes(root);
   const { serveHub } = await import('../../../../skill_hub/index.ts');
-  const store = openSqliteStore(file);
+  const store = new SqliteStore(file);
   const service = createService({ store, fourEyes, root });
   const onError = (error: Error): void => terminal.say(`error: ${describeError(error)}`);
   const pages = new Map<string, Promise<TeamPages>>();
