@@ -9,6 +9,12 @@ import { tempFolder } from '../helpers/temp-folder.ts';
 import { ROOT, sourceFiles } from './imports.ts';
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const pages = (): readonly string[] => [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 
 /** Literals that look like codes and are none. */
 const NO_CODES =
@@ -76,6 +82,21 @@ it.each([
   expect(missing).toEqual([]);
 });
 
+it('gives every row of a table as many cells as its head has, because no page shows what stands beyond', () => {
+  const wrong = pages().flatMap((page) => {
+    let cells = 0;
+    return read(page)
+      .split('\n')
+      .filter((line) => {
+        const before = cells;
+        cells = line.startsWith('|') ? line.split(/(?<!\\)\|/).length : 0;
+        return before > 0 && cells > 0 && cells !== before;
+      })
+      .map((line) => `${page}: ${line}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
 it('names only files that exist in the imports of examples/own-feature, seen from where it is copied to', () => {
   const there = join(ROOT, 'extensions/skill_registry/features/glossary');
   const imports = sourceFiles('examples/own-feature').flatMap((file) => [
@@ -92,11 +113,7 @@ it('shows the two commands in the README as they are', () => {
 });
 
 it('runs `npx` so that it fetches no package: whoever takes our name on npm must not run code on the machines of readers', () => {
-  const pages = [
-    'README.md',
-    ...readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => `docs/${name}`),
-  ].filter((page) => page.endsWith('.md'));
-  const wrong = pages.filter((page) =>
+  const wrong = pages().filter((page) =>
     /npx (?!--no )[^\n`]*skill-registry|"npx", "args": \["(?!--no")/.test(read(page)),
   );
   expect(wrong).toEqual([]);
