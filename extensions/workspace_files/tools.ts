@@ -173,7 +173,7 @@ async function proposeFile(
 ): Promise<ToolResult> {
   const change = { skillId, kind, path: file, content, justification };
   const { proposalId, file: report, state } = await registry.proposals.propose(change, turn);
-  const shown = relative(root, report).split(sep).join('/');
+  const shown = /^https?:/.test(report) ? report : relative(root, report).split(sep).join('/');
   return { success: true, path, written: false, proposal_id: proposalId, state, file: shown, message: PROPOSED };
 }
 

@@ -20,14 +20,17 @@ export const hubMachines = [
   },
   {
     title: 'A proposal is given up while the hub is away',
-    in: 'openOutbox.sendOne',
+    in: 'Outbox.#sendOne',
     swap: ['error.details.refused !== true', "error.code === ''"],
     test: 'keeps proposals on disk while the hub is away',
   },
   {
     title: 'A proposal that had waited is gone when the hub refuses it',
-    in: 'openOutbox.sendOne',
-    swap: ['write(file, { proposal, refused: { code: error.code, message: error.message } });', 'remove(file);'],
+    in: 'Outbox.#sendOne',
+    swap: [
+      'this.#write(file, { proposal, refused: { code: error.code, message: error.message } });',
+      'this.#remove(file);',
+    ],
     test: 'refuses what the hub refuses, keeps nothing of it',
   },
   {
@@ -57,8 +60,32 @@ export const hubMachines = [
   {
     title: 'An agent is shown the proposals of another one',
     in: 'createHubSource',
-    swap: ['author.startsWith(prefix)', 'author !== prefix'],
+    swap: ['agent === undefined', "agent !== ''"],
     test: 'sends what an agent proposes to the hub',
+  },
+  {
+    title: 'An agent that may not remove skills proposes it to a hub',
+    in: 'proposeElsewhere',
+    swap: ["config.writes[kind] === 'deny'", "config.writes.update === 'deny'"],
+    test: 'is made and removed at the hub, when a person there has approved',
+  },
+  {
+    title: 'A short program leaves what waits to the next one',
+    in: 'createHubSource',
+    swap: ['await outbox.end(END_MS);', ''],
+    test: 'is sent before a short program ends',
+  },
+  {
+    title: 'The same proposal waits for a hub twice',
+    in: 'Outbox.post',
+    swap: ['!refused && isSame(proposal, given)', "!refused && proposal.id === '' && isSame(proposal, given)"],
+    test: 'keeps proposals on disk while the hub is away',
+  },
+  {
+    title: 'A person is shown the codes of a terminal that a hub sends',
+    in: 'describeOneTaken',
+    swap: ["printable(parts.join('\\n\\n'))", "parts.join('\\n\\n')"],
+    test: 'shows a person what waits at the hub',
   },
   {
     title: 'A root that nobody has approved has its hub asked',

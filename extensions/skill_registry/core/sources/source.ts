@@ -53,13 +53,13 @@ export interface SkillSource {
   /** Of a source that searches itself: scores by qualified id, above 0. Its bodies may not be here. */
   search?(query: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /**
-   * Of a source where others decide about changes of its skills. Kept until the source has it.
+   * Of a source where others decide about its skills, and about new ones. Kept until the source has it.
    * @throws as the source refuses it, ORIGIN_REFUSED.
    */
-  propose?(skill: Skill, change: OfferedChange): Promise<TakenProposal>;
-  /** What was taken of this agent, newest first. `isAway`: only what the source does not have yet is known. */
+  propose?(change: OfferedChange): Promise<TakenProposal>;
+  /** What was taken (of this agent), newest first. `isAway`: only what the source does not have yet is known. */
   taken?(
-    agent: string,
+    agent?: string,
     skillId?: string,
   ): Promise<{ readonly proposals: readonly TakenProposal[]; readonly isAway: boolean }>;
   /** Looks for changes as long as the registry watches. Must not reject. */
@@ -89,8 +89,12 @@ export interface SourceScan {
   readonly problems: readonly Problem[];
 }
 
-/** A change of a file of a skill, as its author wants it to be. */
+/** A file of a skill as its author wants it to be, or the removal of the whole skill. */
 export interface OfferedChange {
+  readonly kind: 'update' | 'create' | 'delete';
+  readonly skillId: string;
+  /** As it is here; undefined for a new one. */
+  readonly skill: Skill | undefined;
   readonly path: string;
   /** The whole file; null removes it. */
   readonly content: string | null;

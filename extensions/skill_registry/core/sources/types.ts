@@ -41,8 +41,14 @@ export interface TakenProposal {
   readonly skillId: string;
   /** `waiting`: the source does not have it yet. */
   readonly state: 'waiting' | 'open' | 'stale' | 'approved' | 'rejected';
+  /** The address where people decide. */
+  readonly where: string;
   /** For its author, a sentence or two. */
   readonly message?: string;
   readonly decidedBy?: string | null;
   readonly reason?: string | null;
+  /** For people: as the source tells it. */
+  readonly author?: string;
+  readonly diff?: string;
+  readonly justification?: string;
 }

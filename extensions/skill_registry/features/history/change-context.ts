@@ -100,13 +100,22 @@ export function newLocation(
   skillId: string,
   otherwise: string = 'take another name',
 ): SkillLocation {
+  assertFree(context, skillId, otherwise);
+  return freeLocation(context, skillId, context.sources(), otherwise);
+}
+
+/** @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS. */
+export function assertFree(
+  context: Pick<ChangeContext, 'snapshot'>,
+  skillId: string,
+  otherwise: string = 'take another name',
+): void {
   if (!isPlainName(skillId) || !isUsableId(skillId)) {
     const got = quoted(skillId, 80);
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
   }
   const present = context.snapshot().byId.get(skillId);
   if (present) throw skillExists(skillId, `the source ${quoted(present.source)}`, changeOr(otherwise));
-  return freeLocation(context, skillId, context.sources(), otherwise);
 }
 
 /** As `newLocation`, in the first writable one of these sources, even if another source has the id. */

@@ -88,9 +88,14 @@ export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], r
   return { skillId: skill.id, source: source.id, key, base, below: relative(base, skill.dir), skillFile, validation };
 }
 
+/** Whether a new skill may be written into the folder of a source. */
+export function takesNew({ writing }: Pick<SkillFolder, 'writing'>): boolean {
+  return writing !== undefined && !isReserved(futureRealPath(writing.folder));
+}
+
 /** Below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
 export function locationForNew(skillId: string, sources: readonly SkillFolder[], root: string): SkillLocation {
-  const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
+  const source = sources.find(takesNew);
   if (!source?.writing) {
     const known = sources.map(({ id }) => id).join(', ') || 'none';
     const message = `No source takes the new skill "${skillId}", because none may be written (sources: ${known}). Add a folder to \`sources\` in data/skill_registry/config.yaml: { path: skills }.`;

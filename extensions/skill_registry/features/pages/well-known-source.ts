@@ -21,7 +21,7 @@ import { NO_COPY, type OpenedCopy, PageRefresh, type WellKnownSourceOptions } fr
 import { type CopiedSkill, copyFolder, copyKey, filesOfCopy, skillFolder } from './well-known-copy.ts';
 
 export interface WellKnownSource extends SkillSource {
-  /** Of the artifact that the skill came from; undefined before it was fetched. */
+  /** Of the artifact that the skill came from, or comes from when it is read. */
   artifactOf(skill: Skill): string | undefined;
   /** Asks again and again, where the origin can wait for news. */
   follow(signal: AbortSignal): Promise<void>;
@@ -77,7 +77,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): WellKnow
       [own, away, last] = [copied, listed, scan];
       return scan;
     },
-    artifactOf: ({ qualifiedId }) => own.get(qualifiedId)?.digest,
+    artifactOf: ({ qualifiedId: id }) => own.get(id)?.digest ?? away.get(id)?.entry.digest,
     follow: (signal) => page.follow(signal),
     async bring(skill) {
       await page.bring(ownSkill(away, skill).entry);

@@ -19,8 +19,8 @@ declare module '../../core/api.ts' {
     waiting(): Promise<WaitingForPerson>;
     /** How many proposals `waiting` lists, in about 1 ms. 0 also for an unreadable history: `waiting` says why. */
     waitingProposals(): Promise<number>;
-    /** What an agent proposed for skills whose sources have others decide, as a hub. */
-    takenProposals(agentId: string, skillId?: string): Promise<TakenProposals>;
+    /** What was proposed for skills whose sources have others decide, as a hub. @param agentId - Only by this agent. */
+    takenProposals(agentId?: string, skillId?: string): Promise<TakenProposals>;
     /**
      * For a decision about several at once: `digest` (for `inspected` of `approve`) where a proposal changes the body
      * of SKILL.md alone and nothing is found in it; else why a person has to look at it alone.

@@ -1,4 +1,4 @@
-import { isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { CodedError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { plural } from '../../../../lib/text/index.ts';
 import { frozen } from '../../core/catalog/snapshot.ts';
@@ -92,7 +92,7 @@ function open(core: Core): Opened<ProposalsPart> {
         return waitingFor(core, heldSkills, () => run((now) => now.list()));
       },
       waitingProposals,
-      takenProposals: core.call.later('admin.takenProposals(agentId, skillId)', [text, words], async (...given) =>
+      takenProposals: core.call.later('admin.takenProposals(agentId, skillId)', [words, words], async (...given) =>
         takenProposals(core.catalog.sources(), ...given),
       ),
       proposedFile: core.call.later('admin.proposedFile(proposalId)', [text], (id) => run((now) => now.fileAfter(id))),
@@ -142,7 +142,7 @@ function open(core: Core): Opened<ProposalsPart> {
 /** Sources that do not answer are named. */
 async function takenProposals(
   sources: readonly SkillSource[],
-  agentId: string,
+  agentId?: string,
   skillId?: string,
 ): Promise<TakenProposals> {
   const away: string[] = [];
@@ -165,6 +165,15 @@ async function joining(): Promise<Joining> {
   return { onCommit: noteApproved, catchUp: writeDueReports, conflicts: conflictProposals };
 }
 
+/** Here nobody decides about it. @throws PROPOSAL_ELSEWHERE. */
+async function assertHere(sources: readonly SkillSource[], id: string): Promise<void> {
+  const { proposals: taken } = await takenProposals(sources);
+  const one = taken.find((given) => given.id === id);
+  if (!one) return;
+  const message = `${id} is a proposal of the hub ${one.where}: people decide about it there, on its page. Nothing was changed. To see it here: skill-registry proposals show ${id}`;
+  throw new CodedError('PROPOSAL_ELSEWHERE', message, { proposal: id, where: one.where });
+}
+
 const shownProposal: Schema<Proposal> = schema((z) =>
   z.custom<Proposal>((value) => {
     const { id, diff, checks, recommendations } = Object(value) as Partial<Proposal>;
@@ -179,7 +188,7 @@ const verdict = schema((z) => z.enum(['approve', 'reject']));
 function proposalFunctions(
   core: Core,
   { judged, noted }: HistoryPart,
-  run: ProposalsPart['run'],
+  runHere: ProposalsPart['run'],
   listeners: Set<ArrivalListener>,
 ): Proposals {
   const {
@@ -193,8 +202,16 @@ function proposalFunctions(
     const { agentId = agentOf(who), threadId = turn.connectionId } = turn;
     events.emit('changed', { skillId, outcome, agentId, threadId });
   };
+  const run = async <T>(id: string, work: (opened: OpenProposals) => T | Promise<T>): Promise<T> => {
+    try {
+      return await runHere(work);
+    } catch (error) {
+      if (isCodedError(error, 'PROPOSAL_NOT_FOUND')) await assertHere(catalog.sources(), id);
+      throw error;
+    }
+  };
   const approve: Proposals['approve'] = (id, actor) =>
-    run(async (opened) => {
+    run(id, async (opened) => {
       try {
         const decision = await opened.approve(id, actor);
         step(decision.skillId, decision.state, actor.by);
@@ -208,20 +225,23 @@ function proposalFunctions(
     propose: later('proposals.propose(input, turn)', [proposalInput, turn], async (input, ofTurn) => {
       const receipt = await noted(input.skillId, ofTurn, async () => {
         if (ofTurn && !mayPropose(config, ofTurn)) throw writeDenied(input.kind ?? 'update', NO_PROPOSALS);
-        if (!catalog.sources().some((source) => source.propose)) return run((opened) => opened.propose(input, ofTurn));
+        if (!catalog.sources().some((source) => source.propose))
+          return runHere((opened) => opened.propose(input, ofTurn));
         const { proposeElsewhere } = await import('./propose/elsewhere.ts');
         const elsewhere = await proposeElsewhere(core, input, ofTurn);
-        return elsewhere ?? run((opened) => opened.propose(input, ofTurn));
+        return elsewhere ?? runHere((opened) => opened.propose(input, ofTurn));
       });
       step(input.skillId, 'proposed', input.author, ofTurn);
       return receipt;
     }),
-    import: later('proposals.import(report)', [storedText], (report) => run((opened) => opened.import(report))),
-    list: later('proposals.list(state, filter)', [state, filter], (...given) => run((opened) => opened.list(...given))),
-    get: later('proposals.get(id)', [text], (id) => run((opened) => opened.get(id))),
-    text: later('proposals.text(id)', [text], (id) => run((opened) => opened.text(id))),
+    import: later('proposals.import(report)', [storedText], (report) => runHere((opened) => opened.import(report))),
+    list: later('proposals.list(state, filter)', [state, filter], (...given) =>
+      runHere((opened) => opened.list(...given)),
+    ),
+    get: later('proposals.get(id)', [text], (id) => run(id, (opened) => opened.get(id))),
+    text: later('proposals.text(id)', [text], (id) => run(id, (opened) => opened.text(id))),
     edit: later('proposals.edit(id, edit)', [text, proposalEdit], async (id, edit) => {
-      const edited = await run((opened) => opened.edit(id, edit));
+      const edited = await run(id, (opened) => opened.edit(id, edit));
       if (edited.changed) step(edited.skillId, 'edited', edit.by);
       return edited;
     }),
@@ -229,18 +249,20 @@ function proposalFunctions(
       judged.decided({ proposalId: id }, actor, (inspected) => approve(id, { ...actor, ...inspected })),
     ),
     reject: later('proposals.reject(id, actor)', [text, opinion], async (id, actor) => {
-      const decision = await run((opened) => opened.reject(id, actor));
+      const decision = await run(id, (opened) => opened.reject(id, actor));
       step(decision.skillId, decision.state, actor.by);
       return decision;
     }),
     recommend: later('proposals.recommend(id, verdict, actor)', [text, verdict, opinion], (id, wanted, actor) =>
-      run(async (opened) => {
+      run(id, async (opened) => {
         await opened.recommend(id, wanted, actor);
         step((await opened.get(id)).skillId, 'recommended', actor.by);
       }),
     ),
-    purge: later('proposals.purge(ids, actor)', [texts, purger], (...given) => run((opened) => opened.purge(...given))),
-    stats: () => run((opened) => opened.stats()),
+    purge: later('proposals.purge(ids, actor)', [texts, purger], (...given) =>
+      runHere((opened) => opened.purge(...given)),
+    ),
+    stats: () => runHere((opened) => opened.stats()),
     onArrival: now('proposals.onArrival(listener)', [aFunction<ArrivalListener>()], (listener) => {
       const told: ArrivalListener = (proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)));
       listeners.add(told);

@@ -148,7 +148,7 @@ export function listProposalsTool(
 
 interface ReceiptForModels {
   readonly proposal_id: string;
-  readonly file?: string;
+  readonly file: string;
   readonly state: string;
   readonly message?: string;
   readonly warning?: string;
@@ -156,8 +156,8 @@ interface ReceiptForModels {
 
 /** With a path relative to the root: a model must not get the path of the root. */
 function receiptForModels({ proposalId, file, ...rest }: ProposalReceipt): ReceiptForModels {
-  const shown = file === '' ? {} : { file: `data/skill_registry/proposals/${basename(file)}` };
-  return { proposal_id: proposalId, ...shown, ...rest };
+  const shown = /^https?:/.test(file) ? file : `data/skill_registry/proposals/${basename(file)}`;
+  return { proposal_id: proposalId, file: shown, ...rest };
 }
 
 function visibleText(text: string | null = null): string | null {

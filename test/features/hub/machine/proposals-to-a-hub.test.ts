@@ -46,6 +46,7 @@ it('sends what an agent proposes to the hub, whole, and tells it what becomes of
   expect(receipt).toEqual({
     success: true,
     proposal_id: expect.stringMatching(/^at-hub-/),
+    file: hub.url,
     state: 'open',
     message: expect.stringMatching(/^It is at the hub http.*where a person decides\. Nothing changes before\.$/),
   });

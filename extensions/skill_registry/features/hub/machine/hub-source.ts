@@ -1,4 +1,4 @@
-import { isCodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { download, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
 import type { SourceHost } from '../../../core/sources/source-kind.ts';
@@ -8,7 +8,7 @@ import { createWellKnownSource } from '../../pages/well-known-source.ts';
 import { hubHits, type SentProposal } from '../wire.ts';
 import { feedOf } from './feed.ts';
 import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
-import { type Kept, newId, type Outbox, openOutbox } from './outbox.ts';
+import { type Kept, Outbox } from './outbox.ts';
 import { readTaken, type Taken } from './taken.ts';
 
 export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options' | 'root'> {
@@ -29,7 +29,7 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
   const [first = ''] = addresses;
   const hub = createHub(options);
   const closing = new AbortController();
-  const outbox = openOutbox(root, hub, closing.signal);
+  const outbox = new Outbox(root, hub, closing.signal);
   const { fetchCopy, fetchSkill } = feedOf(hub, (name) => only === undefined || only.includes(name));
   const page = createWellKnownSource({
     ...options.options,
@@ -39,7 +39,7 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
     intervalMs: ASK_AGAIN_MS,
     maxMs: MAX_RETRY_MS,
     copyOf: { addresses, only, secret },
-    moreProblems: outbox.problems,
+    moreProblems: () => outbox.problems(),
     // Each address has its own.
     secret: { names: secret, fill: () => addresses.map(headersOf)[0] as OriginHeaders },
     fetching: async () => ({
@@ -55,29 +55,35 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
     ...page,
     key: first,
     search: (query, signal) => searchHub(hub, id, query, signal),
-    async propose(skill, { path, content, justification, evidence, agent, model }) {
-      const change = content === null ? { remove: true as const } : { content };
-      const base = page.artifactOf(skill);
+    async propose({ kind, skillId, skill, path, content, justification, evidence, agent, model }) {
+      if (only && !only.includes(skillId)) throw notListed(skillId, first);
+      const base = skill && page.artifactOf(skill);
       const words = { justification, evidence, agent: agent && nameOf(agent), model: model?.slice(0, MAX_MODEL) };
-      return posted(outbox, first, { skill_id: skill.id, base, path, ...change, ...words });
+      const of = { skill_id: skillId, base, ...words };
+      if (kind === 'delete') return posted(outbox, first, { ...of, kind });
+      const change = content === null ? { remove: true as const } : { content };
+      return posted(outbox, first, { ...of, ...(kind === 'create' && { kind }), path, ...change });
     },
     async taken(agentId, skillId) {
-      const agent = nameOf(agentId);
-      const kept = outbox
+      const agent = agentId && nameOf(agentId);
+      const isOf = ({ proposal }: Kept): boolean =>
+        (agent ?? proposal.agent) === proposal.agent && (skillId ?? proposal.skill_id) === proposal.skill_id;
+      const own = outbox
         .kept()
-        .filter(({ proposal }) => proposal.agent === agent && (skillId ?? proposal.skill_id) === proposal.skill_id);
-      const own = kept.toReversed().map(keptProposal);
+        .filter(isOf)
+        .toReversed()
+        .map((one) => keptProposal(one, first));
       try {
-        const taken = await readTaken(hub, skillId, closing.signal);
-        const prefix = `agent:${agent} of `;
-        const shown = taken.filter(({ author }) => author.startsWith(prefix)).map((one) => shownTo(hub, one));
-        return { proposals: [...own, ...(await Promise.all(shown))], isAway: false };
+        const all = await readTaken(hub, skillId, closing.signal);
+        const shown = agent === undefined ? all : all.filter(({ author }) => author.startsWith(`agent:${agent} of `));
+        return { proposals: [...own, ...(await Promise.all(shown.map((one) => shownTo(hub, one))))], isAway: false };
       } catch (error) {
         if (!isCodedError(error)) throw error;
         return { proposals: own, isAway: true };
       }
     },
     async close() {
+      await outbox.end(END_MS);
       closing.abort();
       await page.close?.();
     },
@@ -91,6 +97,8 @@ const ASK_AGAIN_MS = 1_000;
 const MAX_RETRY_MS = 15_000;
 /** How long an agent waits before its proposal is one that is sent later. */
 const POST_MS = 5_000;
+/** How long the end of a process waits for a hub that is to have what waits. */
+const END_MS = 2_000;
 const MAX_HITS = 100;
 const MAX_SEARCH_ANSWER = 256 * 1024;
 /** Characters. */
@@ -114,26 +122,32 @@ async function searchHub(
   return new Map(hits.flatMap(({ id, score }) => (score > 0 ? [[`${source}:${id}`, score]] : [])));
 }
 
-async function posted(outbox: Outbox, address: string, proposal: Omit<SentProposal, 'id'>): Promise<TakenProposal> {
-  const id = newId();
-  const { skill_id: skillId } = proposal;
-  const receipt = await outbox.post(proposal, id, POST_MS);
+async function posted(outbox: Outbox, where: string, proposal: Omit<SentProposal, 'id'>): Promise<TakenProposal> {
+  const { id, receipt } = await outbox.post(proposal, POST_MS);
+  const of = { skillId: proposal.skill_id, where };
   if (receipt) {
-    const message = `It is at the hub ${address}, where a person decides. Nothing changes before.`;
-    return { id: receipt.proposal_id, skillId, state: receipt.state, message };
+    const message = `It is at the hub ${where}, where a person decides. Nothing changes before.`;
+    return { ...of, id: receipt.proposal_id, state: receipt.state, message };
   }
-  const message = `The hub ${address} does not answer now. The proposal is kept on this machine and sent when it does; then a person decides there.`;
-  return { id, skillId, state: 'waiting', message };
+  const message = `The hub ${where} does not answer now. The proposal is kept on this machine and sent when it does; then a person decides there.`;
+  return { ...of, id, state: 'waiting', message };
 }
 
-function keptProposal({ proposal, refused }: Kept): TakenProposal {
-  const { id, skill_id: skillId } = proposal;
-  if (!refused) return { id, skillId, state: 'waiting', message: 'The hub does not have it yet.' };
-  return { id, skillId, state: 'rejected', decidedBy: null, reason: refused.message };
+function keptProposal({ proposal, refused }: Kept, where: string): TakenProposal {
+  const { id, skill_id: skillId, justification } = proposal;
+  const of = { id, skillId, where, justification };
+  if (!refused) return { ...of, state: 'waiting', message: 'The hub does not have it yet.' };
+  return { ...of, state: 'rejected', decidedBy: null, reason: refused.message };
 }
 
 /** Its words come from another machine. */
-async function shownTo(hub: Hub, { id, skillId, state, decidedBy, reason }: Taken): Promise<TakenProposal> {
+async function shownTo(hub: Hub, { decidedBy, reason, ...one }: Taken): Promise<TakenProposal> {
   const [by, why] = await Promise.all([toldBy(hub, decidedBy), toldBy(hub, reason)]);
-  return { id, skillId, state, decidedBy: by ?? null, reason: why ?? null };
+  return { ...one, decidedBy: by ?? null, reason: why ?? null };
+}
+
+/** Nobody would see here what becomes of it. */
+function notListed(id: string, where: string): CodedError<'SOURCE_NOT_WRITABLE'> {
+  const message = `This machine lists only some skills of the hub ${where}, and "${id}" is none of them (only, in its entry of \`sources\`). Tell the user.`;
+  return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: id });
 }

@@ -17,98 +17,130 @@ export interface Kept {
   readonly refused?: { readonly code: string; readonly message: string };
 }
 
-export interface Outbox {
-  /**
-   * Keeps it on disk, then sends what waits, the oldest first. Undefined when that takes longer, and it is sent later:
-   * with its id twice is once. @throws what the hub refuses it with; PROPOSAL_DUPLICATE, PROPOSAL_LIMIT, WRITE_FAILED.
-   */
-  post(proposal: Omit<SentProposal, 'id'>, id: string, waitMs: number): Promise<HubReceipt | undefined>;
-  /** Never rejects. */
-  send(): Promise<void>;
-  /** The oldest first. */
-  kept(): readonly Kept[];
-  problems(): readonly Problem[];
-}
-
-export function newId(): string {
-  return randomUUID();
-}
-
-/** @param root - Of the registry. @param hub - Each space has its own outbox. */
-export function openOutbox(root: string, hub: Hub, signal: AbortSignal): Outbox {
-  const name = createHash('sha256')
-    .update(JSON.stringify([hub.addresses[0], hub.space]))
-    .digest('hex')
-    .slice(0, 16);
-  const folder = join(futureRealPath(root), 'data', 'skill_registry', 'outbox', name);
+/** What waits on disk until the hub has it. Each space has its own; processes share it: with its id twice is once. */
+export class Outbox {
+  readonly #folder: string;
+  readonly #hub: Hub;
+  readonly #signal: AbortSignal;
   /** Of those whose authors wait. */
-  const outcomes = new Map<string, HubReceipt | CodedError | undefined>();
-  const told = (id: string, outcome: HubReceipt | CodedError): void => {
-    if (outcomes.has(id)) outcomes.set(id, outcome);
-  };
-  let sending: Promise<void> = Promise.resolve();
-  const names = (): readonly string[] =>
-    withFallback(() => readdirSync(folder), [])
-      .filter((one) => FILE.test(one))
-      .sort();
-  const read = (file: string): Kept | undefined =>
-    withFallback(() => {
-      const { proposal, refused } = JSON.parse(readContained(folder, file, MAX_FILE, OWN).toString('utf8')) as Kept;
+  readonly #outcomes = new Map<string, HubReceipt | CodedError | undefined>();
+  #sending: Promise<void> = Promise.resolve();
+
+  /** @param root - Of the registry. @param signal - Ends what is sent. */
+  constructor(root: string, hub: Hub, signal: AbortSignal) {
+    const of = JSON.stringify([hub.addresses[0], hub.space]);
+    const name = createHash('sha256').update(of).digest('hex').slice(0, 16);
+    this.#folder = join(futureRealPath(root), 'data', 'skill_registry', 'outbox', name);
+    this.#hub = hub;
+    this.#signal = signal;
+  }
+
+  /**
+   * Keeps it on disk, then sends what waits, the oldest first. Without a receipt that takes longer, and it is sent
+   * later. @throws what the hub refuses it with; PROPOSAL_DUPLICATE, PROPOSAL_LIMIT, WRITE_FAILED.
+   */
+  async post(
+    given: Omit<SentProposal, 'id'>,
+    waitMs: number,
+  ): Promise<{ readonly id: string; readonly receipt: HubReceipt | undefined }> {
+    const names = this.#names();
+    if (names.length >= MOST) throw outboxFull(names.length);
+    const same = this.kept().find(({ proposal, refused }) => !refused && isSame(proposal, given));
+    if (same) throw duplicate(same.proposal);
+    const id = randomUUID();
+    const last = Number(names.at(-1)?.slice(0, DIGITS) ?? 0);
+    const file = `${String(Math.max(Date.now(), last + 1)).padStart(DIGITS, '0')}-${id}.json`;
+    this.#write(file, { proposal: { ...given, id } });
+    this.#outcomes.set(id, undefined);
+    await settledWithin(this.send(), waitMs);
+    const outcome = this.#outcomes.get(id);
+    this.#outcomes.delete(id);
+    if (!isCodedError(outcome)) return { id, receipt: outcome };
+    // Its author is told now.
+    this.#remove(file);
+    throw outcome;
+  }
+
+  /** Never rejects. */
+  send(): Promise<void> {
+    this.#sending = this.#sending.then(() => this.#sendAll()).catch(() => undefined);
+    return this.#sending;
+  }
+
+  /** What waits goes out before the process ends, if the hub takes it soon. */
+  async end(limitMs: number): Promise<void> {
+    if (this.kept().some(({ refused }) => !refused)) await settledWithin(this.send(), limitMs);
+  }
+
+  /** The oldest first. */
+  kept(): readonly Kept[] {
+    return this.#names().flatMap((file) => this.#read(file) ?? []);
+  }
+
+  problems(): readonly Problem[] {
+    const all = this.#names().map((file) => this.#read(file));
+    const problem = (message: string): Problem => {
+      return { code: 'HUB_OUTBOX', severity: 'warning', file: this.#folder, message };
+    };
+    const of = (count: number): string => `${plural(count, 'proposal')} for a hub`;
+    const broken = all.filter((one) => !one).length;
+    const waiting = all.filter((one) => one && !one.refused).length;
+    return [
+      ...(broken > 0 ? [problem(`${of(broken)} cannot be read. Look at the files in this folder.`)] : []),
+      ...(waiting > 0 ? [problem(`${of(waiting)}: sent as soon as it answers and takes the secret.`)] : []),
+      ...all.flatMap((one) => (one?.refused ? [problem(notTaken(one.proposal, one.refused.message))] : [])),
+    ];
+  }
+
+  #names(): readonly string[] {
+    const found = withFallback(() => readdirSync(this.#folder), []);
+    return found.filter((one) => FILE.test(one)).sort();
+  }
+
+  #read(file: string): Kept | undefined {
+    return withFallback(() => {
+      const text = readContained(this.#folder, file, MAX_FILE, OWN).toString('utf8');
+      const { proposal, refused } = JSON.parse(text) as Kept;
       return { proposal: sentProposal.parse(proposal), ...(refused && { refused }) };
     }, undefined);
-  const write = (file: string, kept: Kept): void => void writeContained(folder, file, JSON.stringify(kept), OWN);
-  const remove = (file: string): void => {
+  }
+
+  #write(file: string, kept: Kept): void {
+    writeContained(this.#folder, file, JSON.stringify(kept), OWN);
+  }
+
+  #remove(file: string): void {
     try {
-      removeContained(folder, file, OWN);
+      removeContained(this.#folder, file, OWN);
     } catch (error) {
       // Another process has sent it, too.
       if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
     }
-  };
-  const sendOne = async (file: string, { proposal }: Kept): Promise<void> => {
+  }
+
+  async #sendAll(): Promise<void> {
+    for (const file of this.#names()) {
+      const kept = this.#read(file);
+      if (kept && !kept.refused) await this.#sendOne(file, kept);
+    }
+  }
+
+  async #sendOne(file: string, { proposal }: Kept): Promise<void> {
+    const { id } = proposal;
+    const told = (outcome: HubReceipt | CodedError): void => {
+      if (this.#outcomes.has(id)) this.#outcomes.set(id, outcome);
+    };
     try {
-      const receipt = hubReceipt.safeParse(await hub.send('proposals', proposal, signal));
-      if (!receipt.success) throw originRefused(hub.addresses.join(', '), 'its answer is none of a hub.');
-      remove(file);
-      told(proposal.id, receipt.data);
+      const receipt = hubReceipt.safeParse(await this.#hub.send('proposals', proposal, this.#signal));
+      if (!receipt.success) throw originRefused(this.#hub.addresses.join(', '), 'its answer is none of a hub.');
+      this.#remove(file);
+      told(receipt.data);
     } catch (error) {
       if (!isCodedError(error) || error.details.refused !== true) throw error;
-      write(file, { proposal, refused: { code: error.code, message: error.message } });
-      told(proposal.id, error);
+      this.#write(file, { proposal, refused: { code: error.code, message: error.message } });
+      told(error);
     }
-  };
-  const sendAll = async (): Promise<void> => {
-    for (const file of names()) {
-      const kept = read(file);
-      if (kept && !kept.refused) await sendOne(file, kept);
-    }
-  };
-  const send = (): Promise<void> => {
-    sending = sending.then(sendAll).catch(() => undefined);
-    return sending;
-  };
-  return {
-    send,
-    kept: () => names().flatMap((file) => read(file) ?? []),
-    async post(proposal, id, waitMs) {
-      const known = names();
-      if (known.length >= MOST) throw outboxFull(known.length);
-      const same = known.map(read).find((one) => one && !one.refused && isSame(one.proposal, proposal));
-      if (same) throw duplicate(same.proposal);
-      const last = Number(known.at(-1)?.slice(0, DIGITS) ?? 0);
-      const file = `${String(Math.max(Date.now(), last + 1)).padStart(DIGITS, '0')}-${id}.json`;
-      write(file, { proposal: { ...proposal, id } });
-      outcomes.set(id, undefined);
-      await settledWithin(send(), waitMs);
-      const outcome = outcomes.get(id);
-      outcomes.delete(id);
-      if (!isCodedError(outcome)) return outcome;
-      // Its author is told now.
-      remove(file);
-      throw outcome;
-    },
-    problems: () => problemsOf(folder, names().map(read)),
-  };
+  }
 }
 
 // --- internal ---
@@ -124,9 +156,10 @@ function outboxFull(count: number): CodedError<'PROPOSAL_LIMIT'> {
   return new CodedError('PROPOSAL_LIMIT', message, { count });
 }
 
-function isSame(one: SentProposal, { skill_id, path, base, content, agent }: Omit<SentProposal, 'id'>): boolean {
-  const isOfSame = one.skill_id === skill_id && one.path === path && one.agent === agent;
-  return isOfSame && one.base === base && one.content === content;
+const COMPARED = ['skill_id', 'kind', 'path', 'base', 'content', 'remove', 'agent'] as const;
+
+function isSame(one: SentProposal, other: Omit<SentProposal, 'id'>): boolean {
+  return COMPARED.every((field) => one[field] === other[field]);
 }
 
 function duplicate({ id }: SentProposal): CodedError<'PROPOSAL_DUPLICATE'> {
@@ -134,17 +167,6 @@ function duplicate({ id }: SentProposal): CodedError<'PROPOSAL_DUPLICATE'> {
   return new CodedError('PROPOSAL_DUPLICATE', message, { id });
 }
 
-function problemsOf(file: string, kept: readonly (Kept | undefined)[]): readonly Problem[] {
-  const problem = (message: string): Problem => ({ code: 'HUB_OUTBOX', severity: 'warning', file, message });
-  const broken = kept.filter((one) => !one).length;
-  const waiting = kept.filter((one) => one && !one.refused).length;
-  const refused = kept.flatMap((one) => (one?.refused ? [[one.proposal.skill_id, one.refused.message] as const] : []));
-  const of = (count: number): string => plural(count, 'proposal');
-  return [
-    ...(broken > 0 ? [problem(`${of(broken)} for a hub cannot be read. Look at the files in this folder.`)] : []),
-    ...(waiting > 0 ? [problem(`${of(waiting)} for a hub: sent as soon as it answers and takes the secret.`)] : []),
-    ...refused.map(([id, why]) =>
-      problem(`A proposal for ${id} was not taken. ${why} Remove its file from this folder when you have seen it.`),
-    ),
-  ];
+function notTaken({ skill_id: id }: SentProposal, why: string): string {
+  return `A proposal for ${id} was not taken. ${why} Remove its file from this folder when you have seen it.`;
 }

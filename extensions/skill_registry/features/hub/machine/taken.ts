@@ -14,8 +14,9 @@ export async function readTaken(hub: Hub, skillId: string | undefined, ended: Ab
     const bytes = await download(`${base}/proposals?state=all&limit=100${of}`, MAX_LIST, { headers, signal });
     return readAnswer(bytes, `${base}/proposals`, list);
   });
-  return proposals.map(({ proposal_id: id, skill_id, state, author, decided_by: decidedBy, reason }) => {
-    return { id, skillId: skill_id, state, author, decidedBy, reason };
+  const where = hub.addresses[0] ?? '';
+  return proposals.map(({ proposal_id: id, skill_id: skillId, decided_by: decidedBy, ...one }) => {
+    return { id, skillId, where, decidedBy, ...one };
   });
 }
 
@@ -34,6 +35,8 @@ const list = z.object({
         author: z.string(),
         decided_by: z.string().nullable(),
         reason: z.string().nullable(),
+        diff: z.string().default(''),
+        justification: z.string().default(''),
       }),
     )
     .max(200),

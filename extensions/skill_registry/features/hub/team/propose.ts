@@ -4,11 +4,10 @@ import { showHidden } from '../../../../../lib/text/index.ts';
 import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import { skillExists } from '../../history/errors.ts';
 import { isPerson, nameKey } from '../../history/journal/writer.ts';
-import { checkChange, checkNewName, filePath } from '../../history/skill-location.ts';
 import { SKILL_NAME } from '../../pages/page.ts';
 import { checkWords, MAX_OPEN, MAX_WAITING_OF_AUTHOR, newProposal } from '../../proposals/propose/propose.ts';
 import { contentDigest } from '../../proposals/propose/rejected-before.ts';
-import { type Request, resultOf } from '../../proposals/propose/request.ts';
+import { changeOf, checkDeletion, noFileYet, type Request } from '../../proposals/propose/request.ts';
 import { turnOffWarning } from '../../proposals/propose/turned-off.ts';
 import type { ProposalInput } from '../../proposals/propose/types.ts';
 import type { HubProposal, NewHubProposal } from '../store/hub-store.ts';
@@ -118,36 +117,27 @@ const UNDECIDED = {
 async function requestOf(team: Team, input: HubInput): Promise<Request> {
   const { kind = 'update', skillId } = input;
   const location = locationOf(team, skillId);
-  const given = [input.diff, input.content, input.remove, input.oldString ?? input.newString];
-  const count = given.filter((value) => value !== undefined).length;
-  if (kind === 'delete' ? count !== 0 : count !== 1)
-    throw invalidArgument(
-      kind === 'delete'
-        ? 'A deletion takes no diff and no content.'
-        : 'Give exactly one of diff, content, remove, and old_string with new_string.',
-    );
   if (kind === 'create') {
     if (!SKILL_NAME.test(skillId))
       throw invalidArgument('A skill has 1-64 lower-case letters, digits and single hyphens between them as its id.');
     if (await presentSkill(team, skillId)) throw skillExists(skillId, 'this space', 'Change it instead.');
-    if ((input.path ?? 'SKILL.md') !== 'SKILL.md') throw invalidArgument('A new skill begins with its SKILL.md.');
-    return change(team, input, { location, kind, path: 'SKILL.md', before: null, files: [] });
+    return change(team, input, { location, kind, files: [] }, noFileYet);
   }
   const { digest, files } = await madeFrom(team, skillId, input.artifact);
-  const paths = files.map(({ path }) => path);
-  const path = kind === 'delete' ? 'SKILL.md' : filePath(input.path ?? 'SKILL.md', location);
-  const skill = { location, kind, path, files: paths };
-  if (kind === 'delete') return { ...skill, before: null, after: null, base: digest, notes: [] };
-  const before = fileAt(files, path);
-  if (before === null) checkNewName(path);
-  return change(team, input, { ...skill, before });
+  const skill = { location, kind, files: files.map(({ path }) => path) };
+  if (kind === 'update') return change(team, input, skill, (path) => fileAt(files, path));
+  checkDeletion(input);
+  return { ...skill, path: 'SKILL.md', before: null, after: null, base: digest, notes: [] };
 }
 
-function change(team: Team, input: HubInput, skill: Omit<Request, 'after' | 'base' | 'notes'>): Request {
-  const { before, location, path } = skill;
-  const { after, notes } = resultOf(input, before, path, location);
-  checkChange(location, path, { before, after }, team.limits);
-  return { ...skill, after, notes, base: before && digestOf(before) };
+function change(
+  { limits }: Team,
+  input: HubInput,
+  skill: Pick<Request, 'location' | 'kind' | 'files'>,
+  readFile: (path: string) => Buffer | null,
+): Request {
+  const changed = changeOf(input, skill.location, readFile, limits, () => undefined);
+  return { ...skill, ...changed, base: changed.before && digestOf(changed.before) };
 }
 
 async function madeFrom(team: Team, skillId: string, artifact: string | undefined) {

@@ -1,8 +1,16 @@
+import { isCodedError } from 'skill-registry/kernel';
 import type { Options } from '../../../../../lib/command-line/index.ts';
 import { forTerminal, plural, toWire } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
-import { changesDescription, describeProposals, describeStats, isWaiting } from '../propose/describe.ts';
+import {
+  changesDescription,
+  describeOneTaken,
+  describeProposals,
+  describeStats,
+  describeTaken,
+  isWaiting,
+} from '../propose/describe.ts';
 import type { Proposal, ProposalFigures, ProposalState, ProposalStats } from '../propose/types.ts';
 import { riskiestFirst } from '../waiting.ts';
 
@@ -13,8 +21,15 @@ export async function listProposals(
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
   const listed = await registry.proposals.list(options.state);
   const proposals = options.state === undefined ? riskiestFirst(listed) : listed;
-  terminal.print({ proposals: proposals.map(onWire) }, () =>
-    proposals.length > 0 ? describeProposals(proposals, terminal.width) : '',
+  const { proposals: all, away } = await registry.admin.takenProposals();
+  const { state: wanted = ['waiting', 'open', 'stale'] } = options;
+  const taken = all.filter(({ state }) => wanted === 'all' || wanted.includes(state));
+  const elsewhere = { elsewhere: taken.map(toWire), sources_away: away };
+  terminal.print({ proposals: proposals.map(onWire), ...(all.length + away.length > 0 && elsewhere) }, () =>
+    [
+      ...(proposals.length > 0 ? [describeProposals(proposals, terminal.width)] : []),
+      ...(taken.length > 0 ? [describeTaken(taken, terminal.width)] : []),
+    ].join('\n\n'),
   );
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
   const next =
@@ -22,6 +37,8 @@ export async function listProposals(
       ? '. To decide: skill-registry proposals review, or in a browser: skill-registry review'
       : '';
   terminal.say(`${plural(proposals.length, `${which}proposal`)}${next}`);
+  if (taken.length > 0) terminal.say(`${plural(taken.length, `${which}proposal`)} where others decide`);
+  for (const source of away) terminal.say(`${source} does not answer: what it has is not listed.`);
   for (const proposal of proposals) sayReportProblem(proposal, terminal);
 }
 
@@ -31,8 +48,14 @@ export async function showProposal(
   terminal: CommandTerminal,
 ): Promise<void> {
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
-  const proposal = await registry.proposals.get(id);
-  if (options.proposed) {
+  const proposal = await registry.proposals.get(id).catch((error: unknown) => {
+    if (isCodedError(error, 'PROPOSAL_ELSEWHERE')) return undefined;
+    throw error;
+  });
+  if (!proposal) {
+    const taken = (await registry.admin.takenProposals()).proposals.find((one) => one.id === id);
+    if (taken) terminal.print(toWire(taken), () => forTerminal(describeOneTaken(taken), terminal, terminal.terminal));
+  } else if (options.proposed) {
     const { proposalId, path, content, version } = await registry.proposals.text(proposal.id);
     if (options.json) terminal.print({ proposal_id: proposalId, path, content, version });
     else terminal.write(content);

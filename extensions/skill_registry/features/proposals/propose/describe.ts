@@ -1,4 +1,5 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
+import type { TakenProposal } from '../../../core/sources/types.ts';
 import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
@@ -10,6 +11,24 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
   const rows = proposals.map((proposal) => shown.map(({ cell }) => cell(proposal, idOf)));
   const names = shown.map(({ name }) => name);
   return formatTable(names, rows, width);
+}
+
+/** Those about which others decide. */
+export function describeTaken(taken: readonly TakenProposal[], width?: number): string {
+  const rows = taken.map(({ id, state, skillId, author = '', where }) => [id, state, skillId, author, where]);
+  return formatTable(['PROPOSAL', 'STATE', 'SKILL', 'AUTHOR', 'WHERE PEOPLE DECIDE'], rows, width);
+}
+
+export function describeOneTaken(taken: TakenProposal): string {
+  const { id, state, skillId, author, where, message, decidedBy, reason, diff, justification } = taken;
+  const decided = decidedBy ? ` by ${decidedBy}${reason ? `: ${reason}` : ''}` : '';
+  const parts = [
+    `${id}  ${state}${decided}\n${skillId}${author ? `, by ${author}` : ''}. People decide at ${where}`,
+    ...(message ? [message] : []),
+    ...(diff ? [diff.trimEnd()] : []),
+    ...(justification ? [`Justification\n${indent(justification)}`] : []),
+  ];
+  return printable(parts.join('\n\n'));
 }
 
 export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolean {

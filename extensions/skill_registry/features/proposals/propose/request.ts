@@ -93,6 +93,17 @@ export function resultOf(
   return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
 }
 
+/** @throws INVALID_ARGUMENT. */
+export function checkDeletion(input: ProposalInput): void {
+  if (givenIn(input) !== 0) throw invalidArgument('A deletion takes no diff and no content.');
+}
+
+/** The file of a new skill, for `changeOf`. @throws INVALID_ARGUMENT. */
+export function noFileYet(path: string): null {
+  if (path !== 'SKILL.md') throw invalidArgument('A new skill begins with its SKILL.md.');
+  return null;
+}
+
 /** The change of one file. @throws as `Proposals.propose`. */
 export function changeOf(
   input: ProposalInput,
@@ -121,7 +132,7 @@ function compared(
 ): Request {
   const { kind = 'update', skillId } = input;
   if (kind === 'delete') {
-    if (givenIn(input) !== 0) throw invalidArgument('A deletion takes no diff and no content.');
+    checkDeletion(input);
     const location = findLocation(context, skillId, turn);
     assertRemovable(location);
     const request = { location, kind, path: location.skillFile, before: null, after: null, base: null, notes: [] };
@@ -129,10 +140,7 @@ function compared(
   }
   const isNew = kind === 'create';
   const location = isNew ? newLocation(context, skillId) : findLocation(context, skillId, turn);
-  const readFile = (path: string): Buffer | null => {
-    if (isNew && path !== location.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
-    return isNew ? null : bytesAt(location, path, context.limits);
-  };
+  const readFile = (path: string) => (isNew ? noFileYet(path) : bytesAt(location, path, context.limits));
   const { path, before, after, notes } = changeOf(input, location, readFile, context.limits, quotes);
   return { location, kind, path, before, after, base: before && digestOf(before), notes };
 }
