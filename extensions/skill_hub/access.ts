@@ -1,40 +1,37 @@
 import { CodedError } from 'skill-registry/kernel';
 import type { HubPrincipal, HubRole, HubService } from './api.ts';
 
-/** A principal, and the secret by which it is asked again. */
+/** Who has sent a request: a principal for each space that is open to them. */
 export interface Caller {
-  readonly principal: HubPrincipal;
-  readonly secret: string;
+  readonly principals: readonly HubPrincipal[];
+  /** The same as of now. None: not let in any more. */
+  again(): Promise<readonly HubPrincipal[]>;
 }
 
-/** @throws HUB_NO_PRINCIPAL. */
-export async function callerOf(service: HubService, header: string | undefined): Promise<Caller> {
-  const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
-  const principal = await service.principalOf(secret);
-  if (principal) return { principal, secret };
-  throw new CodedError(
-    'HUB_NO_PRINCIPAL',
-    'A token is missing, unknown, revoked or over: Authorization: Bearer skh_...',
-  );
+/** Undefined when nobody is let in. */
+export async function callerWith(again: Caller['again']): Promise<Caller | undefined> {
+  const principals = await again();
+  return principals.length > 0 ? { principals, again } : undefined;
+}
+
+/** Of a token. */
+export function principalsWith(service: HubService, secret: string): Caller['again'] {
+  return async () => [(await service.principalOf(secret)) ?? []].flat();
 }
 
 /** The same answer for a space that is not there. @throws HUB_FORBIDDEN. */
-export function assertMay(principal: HubPrincipal, space: string, role: HubRole): void {
-  if (principal.space !== space) throw new CodedError('HUB_FORBIDDEN', 'This token is not for this space.');
-  if (mayAct(principal, role)) return;
-  const message = `This needs the role ${role}, and the token has ${principal.role}.`;
-  throw new CodedError('HUB_FORBIDDEN', message, { role });
-}
-
-export function mayAct({ role }: HubPrincipal, needed: HubRole): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+export function principalFor({ principals }: Caller, space: string, role: HubRole): HubPrincipal {
+  const found = principals.find((principal) => principal.space === space);
+  if (!found) throw new CodedError('HUB_FORBIDDEN', 'This space is not open to you.');
+  if (found.may.includes(role)) return found;
+  throw new CodedError('HUB_FORBIDDEN', `This needs the role ${role}, and yours is ${found.role}.`, { role });
 }
 
 export interface Limits {
   /** @throws HUB_BUSY. */
-  take(principal: HubPrincipal): void;
+  take(principal: Pick<HubPrincipal, 'id'>): void;
   /** Runs as one of the open polls of the principal. @throws HUB_BUSY. */
-  waiting<T>(principal: HubPrincipal, work: () => Promise<T>): Promise<T>;
+  waiting<T>(principal: Pick<HubPrincipal, 'id'>, work: () => Promise<T>): Promise<T>;
 }
 
 /** Requests are counted as of now; what was not used for ten seconds may come at once. */
@@ -83,7 +80,6 @@ function tooLarge(most: number): CodedError {
   return new CodedError('HUB_TOO_LARGE', `The body may have ${most} bytes here.`);
 }
 
-const ROLES: readonly HubRole[] = ['reader', 'proposer', 'reviewer', 'admin'];
 const PER_SECOND = 50;
 const MOST_AT_ONCE = 500;
 const MOST_POLLS = 8;

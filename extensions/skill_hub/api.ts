@@ -1,13 +1,40 @@
 /** Each may do what those before it may. */
 export type HubRole = 'reader' | 'proposer' | 'reviewer' | 'admin';
 
-/** Whose token a request has. */
-export interface HubPrincipal {
-  readonly id: string;
+export interface HubGrant {
   readonly space: string;
   readonly role: HubRole;
+}
+
+/** Who asks, in one space: by a token, or a person without one. */
+export interface HubPrincipal extends HubGrant {
+  /** Of the token, or the person. */
+  readonly id: string;
   /** `person:<name>` */
   readonly person: string;
+  /** Its role, and those before it. */
+  readonly may: readonly HubRole[];
+}
+
+/** By which ways people come in without a token. */
+export interface HubEntrance {
+  readonly oidc?: OidcOptions | undefined;
+  /** Names of the headers of the proxy, and the secret without which the person that it names is not believed. */
+  readonly proxy?: { readonly header: string; readonly secret_header: string; readonly secret: string } | undefined;
+}
+
+export interface OidcOptions {
+  readonly issuer: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  /** Of the hub, as browsers see it. */
+  readonly address: string;
+  /** Claim with values of `roles`. */
+  readonly claim: string;
+  readonly roles: ReadonlyMap<string, HubGrant>;
+  /** Claim with the name of the person. */
+  readonly person: string;
+  readonly scope: string;
 }
 
 export interface FeedQuery {
@@ -20,12 +47,19 @@ export interface FeedQuery {
 
 /** What is served. Every function is given a principal whose space and role were compared; errors are coded. */
 export interface HubService {
-  /** As of now: another process may have revoked it. */
+  /** Of a token, as of now: another process may have revoked it. */
   principalOf(secret: string): Promise<HubPrincipal | undefined>;
+  /**
+   * Of a person, as of now, one for each space; none for who was removed.
+   * @param granted - Instead of what the list of people gives. Default: that, or what unknown people may.
+   */
+  principalsOf(name: string, granted?: readonly HubGrant[]): Promise<readonly HubPrincipal[]>;
+  /** The name that an account of a provider had when it first came. Undefined: another account has this name. */
+  nameOf(account: string, name: string): Promise<string | undefined>;
   /** @throws STORE_UNAVAILABLE. */
   assertReady(): Promise<void>;
-  /** Waits until something is newer, the time is over, or the token of `secret` is none any more. */
-  feed(principal: HubPrincipal, query: FeedQuery, secret: string): Promise<object>;
+  /** Waits until something is newer, or the time is over. @throws HUB_NO_PRINCIPAL once `isLetIn` says no. */
+  feed(principal: HubPrincipal, query: FeedQuery, isLetIn: () => Promise<boolean>): Promise<object>;
   artifact(
     principal: HubPrincipal,
     digest: string,

@@ -1,10 +1,13 @@
 import type { Context } from 'hono';
 import { invalidArgument, withFallback } from '../../lib/errors/index.ts';
-import { bodyOf, type Caller, type Limits } from './access.ts';
-import type { HubRole, HubService } from './api.ts';
+import { bodyOf, type Limits } from './access.ts';
+import type { HubPrincipal, HubRole, HubService } from './api.ts';
 
-export interface Asked extends Caller {
+export interface Asked {
   readonly context: Context;
+  readonly principal: HubPrincipal;
+  /** As of now. */
+  readonly isLetIn: () => Promise<boolean>;
   readonly service: HubService;
   readonly limits: Limits;
   /** Aborts when the hub stops. */
@@ -71,12 +74,12 @@ export const ROUTES: readonly Route[] = [
 
 const MOST_SECONDS = 50;
 
-async function changes({ service, limits, principal, secret, context, stopping }: Asked): Promise<Response> {
+async function changes({ service, limits, principal, isLetIn, context, stopping }: Asked): Promise<Response> {
   const { req } = context;
   const waitSeconds = Math.min(numberOf(context, 'wait', 0), MOST_SECONDS);
   const signal = AbortSignal.any([stopping, req.raw.signal]);
   const query = { after: numberOf(context, 'after', 0), epoch: req.query('epoch'), waitSeconds, signal };
-  const work = () => service.feed(principal, query, secret);
+  const work = () => service.feed(principal, query, isLetIn);
   return Response.json(await (waitSeconds > 0 ? limits.waiting(principal, work) : work()));
 }
 

@@ -1,13 +1,16 @@
 import { type Context, Hono } from 'hono';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { type Served, serve } from '../../lib/serving/index.ts';
-import { assertMay, callerOf, createLimits } from './access.ts';
-import type { HubService, PersonPages } from './api.ts';
-import { createPersonPages } from './person.ts';
-import { type Asked, ROUTES } from './routes.ts';
+import { type Caller, callerWith, createLimits, principalFor, principalsWith } from './access.ts';
+import type { HubEntrance, HubPrincipal, HubService, PersonPages } from './api.ts';
+import { loadClient } from './login.ts';
+import { People } from './person.ts';
+import { ROUTES } from './routes.ts';
 
 export interface ServeHubOptions {
   readonly service: HubService;
+  /** For people without a token. Default: nobody without one is let in. */
+  readonly entrance?: HubEntrance | undefined;
   /** The review page of a space. */
   readonly pagesOf: (space: string) => Promise<PersonPages>;
   /** Name or address. Default: `127.0.0.1`. */
@@ -25,8 +28,9 @@ export interface HubServing extends Pick<Served, 'port'> {
   close(): Promise<void>;
 }
 
-/** @throws the error of `listen`, with its `code`. */
+/** @throws HUB_OIDC_MISSING; the error of `listen`, with its `code`. */
 export async function serveHub({ host = '127.0.0.1', port, ...options }: ServeHubOptions): Promise<HubServing> {
+  if (options.entrance?.oidc) await loadClient();
   const stopping = new AbortController();
   const { fetch } = createApp(options, stopping.signal);
   const served = await serve({ fetch, host, port, onError: options.onError });
@@ -36,7 +40,7 @@ export async function serveHub({ host = '127.0.0.1', port, ...options }: ServeHu
 // --- internal ---
 
 function createApp(
-  { service, pagesOf, asCoded, onError }: Omit<ServeHubOptions, 'host' | 'port'>,
+  { service, entrance = {}, pagesOf, asCoded, onError }: Omit<ServeHubOptions, 'host' | 'port'>,
   stopping: AbortSignal,
 ): Hono {
   const app = new Hono();
@@ -55,32 +59,43 @@ function createApp(
       headers.set('content-security-policy', "default-src 'none'; form-action 'self'; frame-ancestors 'none'");
   });
   app.get('/healthz', (context) => context.json({ ok: true }));
-  const asked = async (context: Context): Promise<Asked> => {
-    const caller = await callerOf(service, context.req.header('authorization'));
-    limits.take(caller.principal);
+  const people = new People({ service, entrance, pagesOf, stopping, limits, onError });
+  /** A person without a token only reads: other pages could make the browser send what it is let in with. */
+  const callerOf = async ({ req }: Context): Promise<Caller> => {
+    const header = req.header('authorization');
+    const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
+    const isRead = header === undefined && req.method === 'GET';
+    const caller = isRead ? await people.callerOf(req.raw) : await callerWith(principalsWith(service, secret));
+    if (!caller) throw noPrincipal();
+    limits.take(caller.principals[0] as HubPrincipal);
     if (stopping.aborted) throw new CodedError('HUB_STOPPING', 'The hub is stopping. Try again later.');
-    return { ...caller, context, service, limits, stopping };
+    return caller;
   };
   app.get('/readyz', async (context) => {
-    await asked(context);
+    await callerOf(context);
     await service.assertReady();
     return context.json({ ok: true });
   });
   for (const { method, path, role, answer } of ROUTES)
     app.on(method, `/v1/spaces/:space${path}`, async (context) => {
-      const given = await asked(context);
-      assertMay(given.principal, context.req.param('space') ?? '', role);
-      return answer(given);
+      const caller = await callerOf(context);
+      const principal = principalFor(caller, context.req.param('space') ?? '', role);
+      const isLetIn = async () => (await caller.again()).some(({ space }) => space === principal.space);
+      return answer({ context, principal, isLetIn, service, limits, stopping });
     });
   // Without a principal every address below is the same.
   app.all('/v1/*', async (context) => {
-    await asked(context);
+    await callerOf(context);
     throw new CodedError('HUB_NOT_FOUND', 'Nothing is here.');
   });
-  const person = createPersonPages({ service, pagesOf, stopping });
-  app.all('*', (context) => person(context.req.raw));
+  app.all('*', (context) => people.answer(context.req.raw));
   app.onError((error) => refuse(error));
   return app;
+}
+
+function noPrincipal(): CodedError {
+  const message = 'A token is missing, unknown, revoked or over: Authorization: Bearer skh_...';
+  return new CodedError('HUB_NO_PRINCIPAL', message);
 }
 
 function refusal({ code, message, details }: CodedError): Response {

@@ -1,9 +1,10 @@
 import { onTestFinished } from 'vitest';
+import type { HubEntrance, HubGrant, HubRole } from '../../extensions/skill_hub/api.ts';
 import { serveHub } from '../../extensions/skill_hub/index.ts';
 import { dataFile } from '../../extensions/skill_registry/features/hub/commands/data.ts';
 import { asCoded, createService } from '../../extensions/skill_registry/features/hub/serve/service.ts';
 import { addToken } from '../../extensions/skill_registry/features/hub/serve/tokens.ts';
-import type { HubStore, Role } from '../../extensions/skill_registry/features/hub/store/hub-store.ts';
+import type { HubStore } from '../../extensions/skill_registry/features/hub/store/hub-store.ts';
 import { SqliteStore } from '../../extensions/skill_registry/features/hub/store/sqlite.ts';
 import { openTeamPages } from '../../extensions/skill_review/index.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -23,7 +24,7 @@ export interface Hub {
   readonly folder: string;
   readonly errors: readonly Error[];
   /** @param who - `ada` is `person:ada`. Default space: `team`. */
-  token(role: Role, who: string, space?: string): Promise<string>;
+  token(role: HubRole, who: string, space?: string): Promise<string>;
   /** @param path - Below the space of `team`, unless it begins with `/v1/` or `//`. */
   ask(token: string | undefined, method: string, path: string, body?: unknown): Promise<HubAnswer>;
   /** As one file, by an admin. */
@@ -33,6 +34,15 @@ export interface Hub {
   close(): Promise<void>;
 }
 
+export interface HubOptions {
+  readonly fourEyes?: boolean;
+  readonly folder?: string;
+  readonly entrance?: HubEntrance;
+  readonly unknown?: readonly HubGrant[];
+  /** Default: any free one. */
+  readonly port?: number;
+}
+
 export const DEPLOY: string = skillText('deploy', 'How to deploy the shop.', ['1. Build it.', '2. Push it.']);
 
 export function skillText(id: string, description: string, lines: readonly string[]): string {
@@ -40,10 +50,15 @@ export function skillText(id: string, description: string, lines: readonly strin
 }
 
 /** A hub with real HTTP on loopback. It is closed when the test has finished. */
-export async function openHub(given: { readonly fourEyes?: boolean; readonly folder?: string } = {}): Promise<Hub> {
+export async function openHub(given: HubOptions = {}): Promise<Hub> {
   const folder = given.folder ?? tempFolder();
   const store = new SqliteStore(dataFile(folder));
-  const service = createService({ store, fourEyes: given.fourEyes ?? false, root: folder });
+  const service = createService({
+    store,
+    fourEyes: given.fourEyes ?? false,
+    root: folder,
+    unknown: given.unknown ?? [],
+  });
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const opened: { close(): void }[] = [];
@@ -52,7 +67,14 @@ export async function openHub(given: { readonly fourEyes?: boolean; readonly fol
     opened.push(pages);
     return pages;
   };
-  const serving = await serveHub({ service, pagesOf, port: 0, asCoded, onError });
+  const serving = await serveHub({
+    service,
+    entrance: given.entrance,
+    pagesOf,
+    port: given.port ?? 0,
+    asCoded,
+    onError,
+  });
   let isClosed = false;
   const close = async (): Promise<void> => {
     if (isClosed) return;

@@ -122,7 +122,7 @@ it('answers a poll when something changes, and the feed of another epoch or of a
 it('limits requests and open polls of one principal, and not those of another', async () => {
   let now = 0;
   const limits = createLimits(() => now);
-  const principal = { id: 'a', space: 'team', role: 'reader', person: 'person:ada' } as const;
+  const principal = { id: 'a' };
   const taken = (): number => {
     for (let count = 0; ; count++) {
       try {
@@ -133,7 +133,7 @@ it('limits requests and open polls of one principal, and not those of another', 
     }
   };
   expect(taken()).toBe(500);
-  limits.take({ ...principal, id: 'b' });
+  limits.take({ id: 'b' });
   now += 1000;
   expect(taken()).toBe(50);
   const ends: (() => void)[] = [];

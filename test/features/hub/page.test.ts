@@ -1,37 +1,6 @@
 import { expect, it } from 'vitest';
-import { DEPLOY, type Hub, openHub, sentChange } from '../../helpers/hub.ts';
-
-/** A browser that has entered with this token. */
-async function enter(hub: Hub, token: string) {
-  const { url } = hub;
-  const send = (
-    path: string,
-    fields: Readonly<Record<string, string>>,
-    headers: Readonly<Record<string, string>> = {},
-  ) =>
-    fetch(`${url}${path}`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { origin: url, 'content-type': 'application/x-www-form-urlencoded', ...headers },
-      body: new URLSearchParams(fields).toString(),
-    });
-  const entered = await send('/enter', { token });
-  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const get = async (path: string) => {
-    const response = await fetch(`${url}${path}`, { redirect: 'manual', headers: { cookie } });
-    return { status: response.status, text: await response.text(), location: response.headers.get('location') };
-  };
-  const field = (page: string, name: string): string =>
-    new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? `no ${name}`;
-  return {
-    status: entered.status,
-    attributes: entered.headers.get('set-cookie') ?? '',
-    get,
-    field,
-    post: (path: string, fields: Readonly<Record<string, string>>, headers = {}) =>
-      send(path, fields, { cookie, ...headers }),
-  };
-}
+import { DEPLOY, openHub, sentChange } from '../../helpers/hub.ts';
+import { enter } from '../../helpers/hub-page.ts';
 
 async function withProposal() {
   const hub = await openHub();

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type {
   HubChange,
+  HubName,
   HubStore,
   NewHubProposal,
 } from '../../../extensions/skill_registry/features/hub/store/hub-store.ts';
@@ -134,6 +135,45 @@ export function keepsTheContract(open: () => Promise<HubStore>): void {
     ]);
   });
 
+  withStore('has people with roles until they are removed from all spaces', async (store) => {
+    const [ada, bob] = [name('ada'), name('bob')];
+    await store.addPerson({ ...ada, space: 'team', role: 'reader' }, 'person:root');
+    await store.addPerson({ ...ada, space: 'ops', role: 'admin' }, 'person:root');
+    await store.addPerson({ ...ada, space: 'team', role: 'reviewer' }, 'person:root');
+    await store.addPerson({ ...bob, space: 'team', role: 'reader' }, 'person:root');
+    const roles = async (key?: string) =>
+      (await store.people(key)).map(({ person, space, role }) => [person, space, role]);
+    const ofAda = [
+      ['person:ada', 'ops', 'admin'],
+      ['person:ada', 'team', 'reviewer'],
+    ];
+    expect(await roles(ada.key)).toEqual(ofAda);
+    expect(await roles()).toEqual([...ofAda, ['person:bob', 'team', 'reader']]);
+    await store.removePerson(ada, 'person:root');
+    await store.removePerson(ada, 'person:root');
+    expect(await roles(ada.key)).toEqual([['person:ada', '', null]]);
+    await store.addPerson({ ...ada, space: 'team', role: 'reader' }, 'person:root');
+    expect(await roles(ada.key)).toEqual([['person:ada', 'team', 'reader']]);
+    expect((await store.audit()).rows.map(({ what }) => what)).toEqual([
+      ...Array.from({ length: 4 }, () => 'person add'),
+      ...['person remove', 'person remove', 'person add'],
+    ]);
+  });
+
+  withStore('knows an account by the name that it had first, and gives no name to a second account', async (store) => {
+    const [ada, eve] = [name('ada'), name('eve')];
+    expect(await store.nameAccount('provider 1', ada)).toBe('person:ada');
+    expect(await store.nameAccount('provider 1', eve)).toBe('person:ada');
+    expect(await store.nameAccount('provider 2', { ...ada, person: 'person:Ada' })).toBeUndefined();
+    expect(await store.nameAccount('provider 2', eve)).toBe('person:eve');
+    // Removed, the name stays that of its account; added again, it is free.
+    await store.removePerson(ada, 'person:root');
+    expect(await store.nameAccount('provider 3', ada)).toBeUndefined();
+    await store.addPerson({ ...ada, space: 'team', role: 'reader' }, 'person:root');
+    expect(await store.nameAccount('provider 3', ada)).toBe('person:ada');
+    expect((await store.audit()).rows.filter(({ what }) => what === 'account')).toHaveLength(3);
+  });
+
   withStore('tells of each change when it is made, and not of what was not', async (store) => {
     const told: string[] = [];
     const stop = store.onChange((space) => told.push(space));
@@ -165,6 +205,10 @@ export function keepsTheContract(open: () => Promise<HubStore>): void {
 }
 
 // --- internal ---
+
+function name(of: string): HubName {
+  return { key: `person:${of}`, person: `person:${of}` };
+}
 
 function change(id: string, text: string, after: number): HubChange {
   const entry = { id, description: text, type: 'skill-md', digest: digestOf(text), size: text.length } as const;

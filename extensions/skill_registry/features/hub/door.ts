@@ -1,5 +1,5 @@
-import { bool, objectOf } from '../../core/config/readers.ts';
 import type { Feature } from '../../core/feature.ts';
+import { hubConfig, NO_HUB } from './config.ts';
 import { hubKind } from './machine/hub-kind.ts';
 
 /** One registry for many machines. Needs the guard, history, proposals, install and pages. */
@@ -8,12 +8,7 @@ export const hub: Feature = {
   sources: [hubKind],
   config: {
     keys: {
-      hub: {
-        read: objectOf({ four_eyes: bool }, { four_eyes: false }),
-        default: { four_eyes: false },
-        after: 'policy',
-        harmless: () => true,
-      },
+      hub: { read: hubConfig, default: NO_HUB, after: 'policy', harmless: () => true },
     },
   },
   commands: async () => (await import('./commands/index.ts')).commands,

@@ -2,8 +2,6 @@
 import { z } from 'skill-registry/kernel';
 import { SKILL_NAME } from '../pages/page.ts';
 
-export const SPACE: RegExp = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
 /** A skill as it is now. `type` and `digest` are those of its artifact, as on a page. */
 export interface HubEntry {
   readonly id: string;

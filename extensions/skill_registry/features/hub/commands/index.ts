@@ -9,7 +9,7 @@ export const commands: FeatureCommands = {
       .option('--host <host>', 'the address to listen on; a proxy with TLS stands before any other', '127.0.0.1');
     const managing = () => import('./manage.ts');
     const hub = make(['setup', 7], 'hub', '$ token list --data /srv/skills').description(
-      'tokens, audit, backup and restore of what serve has, at the machine that has it',
+      'tokens, people, audit, backup and restore of what serve has, at the machine that has it',
     );
     const token = make(hub, 'token', '$ list --data /srv/skills').description('tokens, each for one space');
     withData(make(token, 'list', '$ --data /srv/skills', 'listTokens', managing)).description(
@@ -25,6 +25,20 @@ export const commands: FeatureCommands = {
     withData(make(token, 'revoke', '$ 3f2a51c09b77 --data /srv/skills', 'revokeToken', managing))
       .description('end a token: its next request is refused')
       .argument('<token>', 'its id, as token list shows it')
+      .option(...BY);
+    const person = make(hub, 'person', '$ list --data /srv/skills').description(
+      'people whom a proxy names, and who may not come in any more',
+    );
+    withData(make(person, 'list', '$ --data /srv/skills', 'listPeople', managing)).description('who they are');
+    withData(make(person, 'add', '$ ada --data D --space team --role reviewer', 'addPerson', managing))
+      .description('give a person a role in a space, where a proxy says who asks')
+      .argument('<name>', 'as the proxy says it')
+      .requiredOption('--space <name>', 'the team whose skills are meant')
+      .requiredOption('--role <role>', 'reader, proposer, reviewer or admin')
+      .option(...BY);
+    withData(make(person, 'remove', '$ ada --data D', 'removePerson', managing))
+      .description('let a person in no more, by OpenID neither; tokens are revoked one by one')
+      .argument('<name>', 'as the audit says it, without person:')
       .option(...BY);
     withData(make(hub, 'audit', '$ --data /srv/skills', 'showAudit', managing)).description(
       'what was done, and whether the chain of hashes is whole',

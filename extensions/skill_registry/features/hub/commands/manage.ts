@@ -3,13 +3,19 @@ import { resolve } from 'node:path';
 import { actorOf, EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
+import { grantNamed } from '../config.ts';
+import { hubName } from '../serve/people.ts';
 import * as tokens from '../serve/tokens.ts';
+import type { HubToken } from '../store/hub-store.ts';
 import { assertWhole, backUp, SqliteStore } from '../store/sqlite.ts';
 import { dataFile, type HubOptions, openStore } from './data.ts';
 
-interface AddOptions extends HubOptions {
+interface GrantOptions extends HubOptions {
   readonly space: string;
   readonly role: string;
+}
+
+interface AddOptions extends GrantOptions {
   readonly person: string;
   readonly days?: number;
 }
@@ -43,6 +49,36 @@ export async function revokeToken(id: string, options: HubOptions, terminal: Ter
     throw invalidArgument(`There is no valid token ${JSON.stringify(id)}. hub token list shows those there are.`);
   terminal.print({ id, revoked: true });
   terminal.say(`${id} is revoked. A running hub refuses it from now on.`);
+  return EXIT.done;
+}
+
+export async function listPeople(options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
+  const people = await openStore(options, terminal).people();
+  const rows = people.map(({ person, space, role }) => [person, space, role ?? 'removed']);
+  terminal.print({ people }, () => terminal.table(['PERSON', 'SPACE', 'ROLE'], rows));
+  return EXIT.done;
+}
+
+export async function addPerson(name: string, options: GrantOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { by } = actorOf(options, terminal);
+  const known = hubName(actorOf({ by: name }, terminal).by);
+  const grant = grantNamed(options);
+  await openStore(options, terminal).addPerson({ ...known, ...grant }, by);
+  terminal.print({ person: known.person, ...grant });
+  terminal.say(`${known.person} is ${grant.role} in the space ${grant.space}, also at a running hub.`);
+  return EXIT.done;
+}
+
+export async function removePerson(name: string, options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { by } = actorOf(options, terminal);
+  const known = hubName(actorOf({ by: name }, terminal).by);
+  const store = openStore(options, terminal);
+  await store.removePerson(known, by);
+  const isOwn = (token: HubToken): boolean => token.revoked === null && hubName(token.person).key === known.key;
+  const tokens = (await store.tokens()).filter(isOwn).map(({ id }) => id);
+  terminal.print({ person: known.person, removed: true, tokens });
+  terminal.say(`${known.person} is let in no more, and an open page ends.`);
+  if (tokens.length > 0) terminal.say(`Tokens of this person are still valid: hub token revoke ${tokens.join(', ')}`);
   return EXIT.done;
 }
 

@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
 import { CodedError, describeError } from 'skill-registry/kernel';
+import { createSecrets } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
+import { isLoopback } from '../../../../../lib/loopback/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import type { TeamPages } from '../../../core/review.ts';
+import { entranceOf, readHubConfig, unknownOf } from '../config.ts';
 import { asCoded, createService } from '../serve/service.ts';
 import { SqliteStore } from '../store/sqlite.ts';
-import { dataFile, type HubOptions, isFourEyes } from './data.ts';
+import { dataFile, type HubOptions } from './data.ts';
 
 interface ServeOptions extends HubOptions {
   readonly host: string;
@@ -18,10 +21,12 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
   const stop = nextSignal();
   const root = resolve(terminal.cwd, data);
   const file = dataFile(root);
-  const fourEyes = isFourEyes(root);
+  const config = readHubConfig(root);
+  const { four_eyes: fourEyes } = config;
+  const entrance = entranceOf(config, createSecrets(root, terminal.environment));
   const { serveHub } = await import('../../../../skill_hub/index.ts');
   const store = new SqliteStore(file);
-  const service = createService({ store, fourEyes, root });
+  const service = createService({ store, fourEyes, root, unknown: unknownOf(config) });
   const onError = (error: Error): void => terminal.say(`error: ${describeError(error)}`);
   const pages = new Map<string, Promise<TeamPages>>();
   const pagesOf = (space: string): Promise<TeamPages> => {
@@ -35,12 +40,18 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
     return opened;
   };
   try {
-    const serving = await serveHub({ service, pagesOf, host, port, asCoded, onError }).catch((error: unknown) => {
-      const message = `Cannot listen on ${host}, port ${port}: ${describeError(error)}. Give another port; 0 takes a free one.`;
-      throw new CodedError('HUB_LISTEN_FAILED', message, { host, port }, error);
-    });
+    const serving = await serveHub({ service, entrance, pagesOf, host, port, asCoded, onError }).catch(
+      (error: unknown) => {
+        const message = `Cannot listen on ${host}, port ${port}: ${describeError(error)}. Give another port; 0 takes a free one.`;
+        throw new CodedError('HUB_LISTEN_FAILED', message, { host, port }, error);
+      },
+    );
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${serving.port}`;
     terminal.print({ url, four_eyes: fourEyes }, () => url);
+    if (!isLoopback(new URL(url).hostname))
+      terminal.say(
+        'Other machines can reach this address, and HTTP is not encrypted: let only a proxy with TLS reach it.',
+      );
     if ((await store.tokens()).length === 0)
       terminal.say(
         `Nobody has a token yet: skill-registry hub token add --data ${data} --space team --role admin --person NAME`,

@@ -5,6 +5,7 @@ import { sourceWithoutSkills } from '../../../core/sources/kinds/memory-source.t
 import type { SourceKind } from '../../../core/sources/source-kind.ts';
 import { areSecretHeaders, headersWithSecrets, type SecretHeaders } from '../../install/secret-headers.ts';
 import { pageAddress } from '../../pages/door.ts';
+import { SPACE, SPACE_EXPECTED } from '../config.ts';
 
 const ADDRESSES = 'expected an https: address (http: only on this machine), or a list of two that are the same hub';
 const ADDRESS: Reader<string> = refine(text, ADDRESSES, (address) => pageAddress(address) !== undefined);
@@ -31,7 +32,7 @@ export const hubKind: SourceKind = {
   key: 'hub',
   entry: {
     hub: addresses,
-    space: textLike(/^[a-z0-9][a-z0-9-]{0,62}$/, 'expected lower-case letters, digits and hyphens, at most 63'),
+    space: textLike(SPACE, `expected ${SPACE_EXPECTED}`),
     token,
     only: listOf(text),
   },

@@ -1,7 +1,8 @@
 import { CodedError, describeError, type z } from 'skill-registry/kernel';
+import { unlessCoded } from '../../../../../lib/errors/index.ts';
 import { sqliteFailure } from '../../../../../lib/sqlite/index.ts';
 import { oneLine } from '../../../../../lib/text/index.ts';
-import type { HubPrincipal, HubService } from '../../../../skill_hub/api.ts';
+import type { HubGrant, HubPrincipal, HubService } from '../../../../skill_hub/api.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page.ts';
@@ -22,6 +23,7 @@ import {
   sentProposal,
   sentRollback,
 } from '../wire.ts';
+import { hubName, principalsOf } from './people.ts';
 import { withPresentState } from './shown-proposals.ts';
 import { openSpace, type Space } from './space.ts';
 import { tokenOf } from './tokens.ts';
@@ -29,6 +31,8 @@ import { tokenOf } from './tokens.ts';
 export interface ServiceOptions {
   readonly store: HubStore;
   readonly fourEyes: boolean;
+  /** What a person may whom the proxy names and the list of people has not. Default: nothing. */
+  readonly unknown?: readonly HubGrant[];
   /** Of the hub. */
   readonly root: string;
 }
@@ -54,11 +58,17 @@ export function createService(options: ServiceOptions): OpenedService {
   const teamOf = async ({ space }: HubPrincipal) => (await spaceOf(space)).team;
   return {
     principalOf: (secret) => tokenOf(store, secret),
+    principalsOf: async (name, granted) =>
+      unlessCoded(() => principalsOf(store, hubName(`person:${name}`), granted, options.unknown), []),
+    async nameOf(account, name) {
+      const person = unlessCoded(() => hubName(`person:${name}`), undefined);
+      return person && (await store.nameAccount(account, person))?.slice('person:'.length);
+    },
     async assertReady() {
       await store.tokens();
     },
-    feed: (principal, { after, epoch, waitSeconds, signal }, secret) =>
-      waitForFeed(store, principal, { after, epoch, ends: Date.now() + waitSeconds * 1000, signal, secret }),
+    feed: (principal, { after, epoch, waitSeconds, signal }, isLetIn) =>
+      waitForFeed(store, principal, { after, epoch, ends: Date.now() + waitSeconds * 1000, signal, isLetIn }),
     async artifact({ space }, digest) {
       const found = await store.artifact(space, digest, 'present');
       if (found) return found;
@@ -159,15 +169,15 @@ interface Wait {
   readonly epoch: string | undefined;
   readonly ends: number;
   readonly signal: AbortSignal;
-  readonly secret: string;
+  readonly isLetIn: () => Promise<boolean>;
 }
 
-function isReviewer({ role }: HubPrincipal): boolean {
-  return role === 'reviewer' || role === 'admin';
+function isReviewer({ may }: HubPrincipal): boolean {
+  return may.includes('reviewer');
 }
 
 async function waitForFeed(store: HubStore, principal: HubPrincipal, wait: Wait): Promise<HubFeed> {
-  const { after, epoch, ends, signal, secret } = wait;
+  const { after, epoch, ends, signal, isLetIn } = wait;
   const { space } = principal;
   for (;;) {
     // Before the look, so that no change falls between the two.
@@ -183,7 +193,7 @@ async function waitForFeed(store: HubStore, principal: HubPrincipal, wait: Wait)
       return { epoch: state.epoch, head, more: found.length === MOST_CHANGES, changes: found };
     }
     await changed.promise;
-    if (!(await tokenOf(store, secret))) throw new CodedError('HUB_NO_PRINCIPAL', 'The token was revoked, or is over.');
+    if (!(await isLetIn())) throw new CodedError('HUB_NO_PRINCIPAL', 'You are not let in any more.');
   }
 }
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { digestOf } from '../../../../../lib/digest/index.ts';
+import type { HubPrincipal } from '../../../../skill_hub/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
-import { type HubStore, type HubToken, ROLES, type Role } from '../store/hub-store.ts';
-import { SPACE } from '../wire.ts';
+import { grantNamed } from '../config.ts';
+import type { HubStore } from '../store/hub-store.ts';
+import { hubName, principalOf } from './people.ts';
 
 export interface WantedToken {
   readonly space: string;
@@ -16,37 +18,25 @@ export interface WantedToken {
 
 /** @returns the secret, which is kept nowhere. @throws INVALID_ARGUMENT. */
 export async function addToken(store: HubStore, wanted: WantedToken): Promise<{ secret: string; id: string }> {
-  const { space, role, person, days, by } = wanted;
-  if (!SPACE.test(space))
-    throw invalidArgument('A space has 1-63 lower-case letters, digits and hyphens as its name, first no hyphen.');
-  if (!isRole(role)) throw invalidArgument(`The role is one of ${ROLES.join(', ')}.`);
-  if (!/^person:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\S$/u.test(person) || person.length > 150)
-    throw invalidArgument(
-      'A token belongs to a person: --person NAME, without control characters, at most 140 characters.',
-    );
+  const { days, by } = wanted;
+  const grant = grantNamed(wanted);
+  const { person } = hubName(wanted.person);
   if (days !== undefined && !(days > 0 && days <= 3650)) throw invalidArgument('--days takes 1 to 3650.');
   const secret = `skh_${randomBytes(32).toString('base64url')}`;
-  const hash = hashOf(secret);
+  const hash = digestOf(secret);
   const id = hash.slice('sha256:'.length, 'sha256:'.length + ID_LENGTH);
   const expires = days === undefined ? null : new Date(Date.now() + days * DAY_MS).toISOString();
-  await store.addToken({ id, space, role, person, created_by: by, expires }, hash);
+  await store.addToken({ id, ...grant, person, created_by: by, expires }, hash);
   return { secret, id };
 }
 
 /** Only its digest is compared, in the store: the time of an answer says nothing about a secret. */
-export async function tokenOf(store: HubStore, secret: string): Promise<HubToken | undefined> {
-  return /^skh_[\w-]{43}$/.test(secret) ? store.tokenOf(hashOf(secret)) : undefined;
+export async function tokenOf(store: HubStore, secret: string): Promise<HubPrincipal | undefined> {
+  const token = /^skh_[\w-]{43}$/.test(secret) ? await store.tokenOf(digestOf(secret)) : undefined;
+  return token && principalOf(token.id, token.person, token);
 }
 
 // --- internal ---
 
 const ID_LENGTH = 12;
 const DAY_MS = 86_400_000;
-
-function hashOf(secret: string): string {
-  return digestOf(secret);
-}
-
-function isRole(role: string): role is Role {
-  return (ROLES as readonly string[]).includes(role);
-}

@@ -1,17 +1,16 @@
 /** What a hub keeps. Every function is one transaction, so several hubs may have one store. */
+import type { HubRole } from '../../../../skill_hub/api.ts';
 import type { NewProposal, ProposalRow } from '../../proposals/propose/proposal-store.ts';
 import type { HubEntry } from '../wire.ts';
 
-export const ROLES = ['reader', 'proposer', 'reviewer', 'admin'] as const;
-/** Each may do what those before it may. */
-export type Role = (typeof ROLES)[number];
+export const ROLES: readonly HubRole[] = ['reader', 'proposer', 'reviewer', 'admin'];
 
 /** A random secret that opens one space. Only its digest is kept. */
 export interface HubToken {
   /** The beginning of the digest. */
   readonly id: string;
   readonly space: string;
-  readonly role: Role;
+  readonly role: HubRole;
   /** `person:<name>`: whoever answers for what is done with it. */
   readonly person: string;
   /** ISO 8601, UTC, as every time here. */
@@ -22,6 +21,20 @@ export interface HubToken {
   /** To the minute. */
   readonly last_use: string | null;
   readonly revoked: string | null;
+}
+
+/** A person: `person:<name>`, and the same without case and blanks, by which persons are told apart. */
+export interface HubName {
+  readonly key: string;
+  readonly person: string;
+}
+
+/** What a person without a token may. */
+export interface HubPerson extends HubName {
+  /** Empty for who was removed. */
+  readonly space: string;
+  /** null: removed from every space. */
+  readonly role: HubRole | null;
 }
 
 /** A skill as it is in the feed. */
@@ -149,6 +162,14 @@ export interface HubStore {
   tokenOf(hash: string): Promise<HubToken | undefined>;
   /** @returns false: there is no such valid token. */
   revokeToken(id: string, by: string): Promise<boolean>;
+  /** By name, then by space. @param key - Only of this person. */
+  people(key?: string): Promise<readonly HubPerson[]>;
+  /** With another role where the person has one. Who was removed begins anew, with whatever account comes next. */
+  addPerson(person: HubPerson, by: string): Promise<void>;
+  /** From every space. */
+  removePerson(name: HubName, by: string): Promise<void>;
+  /** @returns the person that this account was first; undefined: the name is that of another account. */
+  nameAccount(account: string, name: HubName): Promise<string | undefined>;
   noteAudit(row: Pick<AuditRow, 'by' | 'space' | 'what' | 'subject' | 'details'>): Promise<void>;
   /** Oldest first. `broken`: the first row whose hash is not that of what stands before it. */
   audit(): Promise<{ readonly rows: readonly AuditRow[]; readonly broken: number | undefined }>;

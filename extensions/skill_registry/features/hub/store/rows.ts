@@ -5,6 +5,7 @@ import type {
   AuditRow,
   HubChange,
   HubEvent,
+  HubPerson,
   HubProposal,
   HubRevision,
   HubSkill,
@@ -113,6 +114,11 @@ export function rowsOfCommit(space: string, change: HubChange): RowsOfCommit {
 
 export function auditOfToken({ id, space, role, person, created_by: by }: NewToken): NewAudit {
   return { by, space, what: 'token add', subject: id, details: JSON.stringify({ role, person }) };
+}
+
+export function auditOfPerson({ person, space, role }: Omit<HubPerson, 'key'>, by: string): NewAudit {
+  const what = role === null ? 'person remove' : 'person add';
+  return { by, space, what, subject: person, details: JSON.stringify({ role }) };
 }
 
 /** @param last - Undefined: it is the first one. */

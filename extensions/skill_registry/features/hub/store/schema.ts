@@ -41,3 +41,11 @@ CREATE TABLE audit (
 CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is only added to'); END;
 CREATE TRIGGER audit_is_as_written BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is only added to'); END;
 `;
+
+/** People without a token. */
+export const PEOPLE = `
+CREATE TABLE person (
+  key TEXT NOT NULL, space TEXT NOT NULL, person TEXT NOT NULL, role TEXT, PRIMARY KEY (key, space)
+) WITHOUT ROWID;
+CREATE TABLE account (account TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, person TEXT NOT NULL) WITHOUT ROWID;
+`;

@@ -7,6 +7,8 @@ import type {
   HubArtifact,
   HubChange,
   HubEvent,
+  HubName,
+  HubPerson,
   HubProposal,
   HubRevision,
   HubSkill,
@@ -17,6 +19,7 @@ import type {
 import {
   auditAfter,
   auditOf,
+  auditOfPerson,
   auditOfToken,
   eventOf,
   eventRow,
@@ -38,7 +41,7 @@ import {
   validToken,
   wantedOf,
 } from './rows.ts';
-import { SCHEMA } from './schema.ts';
+import { PEOPLE, SCHEMA } from './schema.ts';
 
 /** For one hub, in one file. */
 export class SqliteStore implements HubStore {
@@ -182,6 +185,35 @@ export class SqliteStore implements HubStore {
     });
   }
 
+  async people(key?: string): Promise<readonly HubPerson[]> {
+    return this.#all('SELECT * FROM person WHERE key = ifnull(?, key) ORDER BY key, space', key ?? null);
+  }
+
+  async addPerson(person: HubPerson, by: string): Promise<void> {
+    this.#write(() => {
+      if (this.#run('DELETE FROM person WHERE key = ? AND role IS NULL', person.key) > 0)
+        this.#run('DELETE FROM account WHERE key = ?', person.key);
+      this.#insert('person', { ...person }, 'OR REPLACE');
+      this.#addAudit(auditOfPerson(person, by));
+    });
+  }
+
+  async removePerson({ key, person }: HubName, by: string): Promise<void> {
+    this.#write(() => {
+      this.#run('DELETE FROM person WHERE key = ?', key);
+      this.#insert('person', { key, person, space: '', role: null });
+      this.#addAudit(auditOfPerson({ person, space: '', role: null }, by));
+    });
+  }
+
+  async nameAccount(account: string, { key, person }: HubName): Promise<string | undefined> {
+    return this.#write(() => {
+      if (this.#insert('account', { account, key, person }, 'OR IGNORE') > 0)
+        this.#addAudit({ by: person, space: '', what: 'account', subject: account, details: '{}' });
+      return this.#one<{ person: string }>('SELECT person FROM account WHERE account = ?', account)?.person;
+    });
+  }
+
   async noteAudit(row: NewAudit): Promise<void> {
     this.#write(() => this.#addAudit(row));
   }
@@ -221,10 +253,10 @@ export class SqliteStore implements HubStore {
     return this.#database.prepare(sql).run(...values).changes;
   }
 
-  #insert(table: string, row: Row, otherwise = ''): void {
+  #insert(table: string, row: Row, otherwise = ''): number {
     const names = Object.keys(row);
     const sql = `INSERT ${otherwise} INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
-    this.#run(sql, ...Object.values(row));
+    return this.#run(sql, ...Object.values(row));
   }
 
   #proposals(where: string, ...values: readonly Value[]): readonly HubProposal[] {
@@ -273,7 +305,7 @@ export function assertWhole(file: string): void {
     try {
       const isOfHub = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit'").get() !== undefined;
       const verdict = database.prepare<{ integrity_check: string }>('PRAGMA integrity_check').get()?.integrity_check;
-      return isOfHub && verdict === 'ok' && versionOf(database) <= VERSION;
+      return isOfHub && verdict === 'ok' && versionOf(database) <= STEPS.length;
     } catch {
       return false;
     } finally {
@@ -289,14 +321,15 @@ export function assertWhole(file: string): void {
 const SKILLS = 'SELECT seq, id, description, tags, type, digest, size, revision FROM skill';
 const REVISIONS = 'SELECT number, kind, digest, type, at, by, reason, proposal, persons FROM revision';
 const TOKENS = 'SELECT id, space, role, person, created, created_by, expires, last_use, revoked FROM token';
-const VERSION = 1;
+const STEPS = [SCHEMA, PEOPLE];
 
 function prepare(database: SqliteDatabase, file: string): void {
   const version = versionOf(database);
-  if (version > VERSION)
+  if (version > STEPS.length)
     throw new CodedError('STORE_UNAVAILABLE', `${file} was written by a later release (${version}). Use that one.`);
   database.transaction(() => {
-    if (versionOf(database) === 0) database.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
+    const steps = STEPS.slice(versionOf(database)).join('');
+    if (steps !== '') database.exec(`${steps}; PRAGMA user_version = ${STEPS.length}`);
     const found = database.prepare<{ file: string }>('SELECT file FROM hub').get();
     // A copy that was put there: its numbers may have been given before, for other changes.
     if (found?.file !== fileIdentity(file)) renewEpoch(database, file);
