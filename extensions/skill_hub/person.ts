@@ -49,7 +49,7 @@ export class People {
     if (caller) limits.take(caller.principals[0] as HubPrincipal);
     if (pathname === '/enter') return this.#enter(request, caller);
     if (!caller && request.method === 'GET' && pathname === '/') return goTo('/enter');
-    const spaces = caller?.principals.filter(isReviewer) ?? [];
+    const spaces = caller?.principals.filter(mayDecide) ?? [];
     const principal = spaces.find(({ space }) => space === this.#cookie(request, 'space')) ?? spaces[0];
     if (!caller || !principal) return this.#page(request, caller ? 403 : 401, 'You are not let in.', caller);
     const { person: by, space } = principal;
@@ -65,7 +65,7 @@ export class People {
   #whileLetIn(request: Request, caller: Caller, space: string): AbortSignal {
     const { stopping } = this.#options;
     const ended = new AbortController();
-    const isLetIn = async () => (await caller.again()).some((one) => one.space === space && isReviewer(one));
+    const isLetIn = async () => (await caller.again()).some((one) => one.space === space && mayDecide(one));
     const look = setInterval(async () => {
       if (!(await isLetIn().catch(() => true))) ended.abort();
     }, LOOK_MS).unref();
@@ -87,7 +87,7 @@ export class People {
     if (space !== null)
       return goTo('/', this.#setCookie(request, 'space', encodeURIComponent(space), 'SameSite=Strict'));
     const again = principalsWith(service, form.get('token')?.trim() ?? '');
-    if ((await again()).some(isReviewer)) return goTo('/', this.#open(request, again, TOKEN_MS, 'SameSite=Strict'));
+    if ((await again()).some(mayDecide)) return goTo('/', this.#open(request, again, TOKEN_MS, 'SameSite=Strict'));
     return this.#page(request, 401, 'This is no token of a reviewer or an admin.');
   }
 
@@ -188,7 +188,7 @@ const LOOK_MS = 500;
 const MOST = 10_000;
 const MAX_FORM = 10_000;
 
-function isReviewer({ may }: HubPrincipal): boolean {
+function mayDecide({ may }: HubPrincipal): boolean {
   return may.includes('reviewer');
 }
 
@@ -224,7 +224,7 @@ function unknown(name: string): Html {
 
 function letIn({ principals }: Caller, mayLeave: boolean): Html {
   const spaces = principals.map((one) =>
-    isReviewer(one)
+    mayDecide(one)
       ? html`<li><form method="post" action="/enter"><button name="space" value="${one.space}">${one.space}</button> ${one.role}</form></li>\n`
       : html`<li>${one.space} ${one.role}: nothing to decide</li>\n`,
   );

@@ -22,7 +22,7 @@ ${entries}</ul></nav>
 <main id="main" class="wide" tabindex="-1">
 ${main}
 </main>
-<footer class="wide">Decisions here are made as <b>${context.get('by')}</b>, in <code>${review.root}</code>.</footer>`;
+<footer class="wide">Decisions here are made as <b>${context.get('by')}</b>, in <code>${review.root}</code>.${review.isOfTeam ? html` <a href="/enter">Log out, or another space</a>` : ''}</footer>`;
   return shell(title, body, html` data-live="${live}" data-count="${review.count()}"`);
 }
 

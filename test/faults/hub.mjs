@@ -2,14 +2,14 @@
 export const hub = [
   {
     title: 'A token of one space opens another one at a hub',
-    in: 'assertMay',
-    never: 'principal.space !== space',
+    in: 'principalFor',
+    swap: ['principals.find((principal) => principal.space === space)', 'principals[0]'],
     test: 'opens a space to its own tokens, and says of another space the same as of none',
   },
   {
     title: 'Every token of a hub may do everything',
-    in: 'mayAct',
-    swap: ['ROLES.indexOf(role) >= ROLES.indexOf(needed)', 'ROLES.includes(needed) || role === needed'],
+    in: 'principalFor',
+    always: 'found.may.includes(role)',
     test: 'lets each role do what its routes say, and nothing above',
   },
   {
@@ -27,7 +27,7 @@ export const hub = [
   {
     title: 'An open poll goes on with a revoked token',
     in: 'waitForFeed',
-    never: '!(await tokenOf(store, secret))',
+    never: '!(await isLetIn())',
     test: 'refuses a revoked token at its next request, and ends its open poll within a second',
   },
   {
@@ -68,9 +68,9 @@ export const hub = [
   },
   {
     title: 'A config of a hub that is misspelt ends four eyes',
-    in: 'isFourEyes',
-    drop: 'Object.keys(others).length === 0',
-    test: 'reads four_eyes, and refuses a config that does not say plainly what it wants',
+    in: 'readHubConfig',
+    swap: ['wholly(hubConfig)(hub, at)', 'hubConfig(hub, at)'],
+    test: 'reads what the config says, and refuses one that does not say it plainly',
   },
   {
     title: 'A hub approves an attack that nobody has looked at',
@@ -110,8 +110,8 @@ export const hub = [
   },
   {
     title: 'Whoever has a token enters the page of a hub',
-    in: 'createPersonPages.personOf',
-    drop: "mayAct(principal, 'reviewer')",
+    in: 'mayDecide',
+    swap: ["may.includes('reviewer')", 'may.length > 0'],
     test: 'lets in nobody without a token of a reviewer, another space or a revoked one',
   },
 ];
