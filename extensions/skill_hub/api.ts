@@ -66,6 +66,8 @@ export interface HubService {
   ): Promise<{ readonly bytes: Buffer; readonly type: 'skill-md' | 'archive' }>;
   search(principal: HubPrincipal, query: string, limit: number): Promise<object>;
   index(principal: HubPrincipal): Promise<object>;
+  /** Of the space. @throws HUB_NOT_FOUND where it has none. */
+  policy(principal: HubPrincipal): Promise<Buffer>;
   propose(principal: HubPrincipal, sent: unknown): Promise<{ readonly answer: object; readonly isNew: boolean }>;
   proposals(
     principal: HubPrincipal,

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { digestOf } from '../../lib/digest/index.ts';
 import { invalidArgument, withFallback } from '../../lib/errors/index.ts';
 import { bodyOf, type Limits } from './access.ts';
 import type { HubPrincipal, HubRole, HubService } from './api.ts';
@@ -39,6 +40,8 @@ export const ROUTES: readonly Route[] = [
     role: 'reader',
     answer: async ({ service, principal }) => Response.json(await service.index(principal)),
   },
+  { method: 'GET', path: '/policy', role: 'reader', answer: policy },
+  { method: 'GET', path: '/.well-known/agent-skills/policy.json', role: 'reader', answer: policy },
   { method: 'POST', path: '/proposals', role: 'proposer', answer: propose },
   { method: 'GET', path: '/proposals', role: 'proposer', answer: proposals },
   {
@@ -95,6 +98,13 @@ async function search({ service, principal, context }: Asked): Promise<Response>
   const query = context.req.query('q')?.trim() ?? '';
   if (query === '' || query.length > 1000) throw invalidArgument('q has 1 to 1,000 characters.');
   return Response.json(await service.search(principal, query, limitOf(context)));
+}
+
+async function policy({ service, principal, context }: Asked): Promise<Response> {
+  const bytes = await service.policy(principal);
+  const etag = `"${digestOf(bytes)}"`;
+  if (context.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers: { etag } });
+  return new Response(new Uint8Array(bytes), { headers: { 'content-type': 'application/json', etag } });
 }
 
 async function propose({ service, principal, context }: Asked): Promise<Response> {

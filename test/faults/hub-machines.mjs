@@ -8,8 +8,11 @@ export const hubMachines = [
   },
   {
     title: 'A hub is asked with a secret that was approved for its first address alone',
-    in: 'createHubSource',
-    swap: ['addresses.map(headersOf)[0]', 'headersOf(first)'],
+    in: 'createHub.use',
+    swap: [
+      'addresses.map(headersOf)',
+      'addresses.map((one, at) => (at === current ? headersOf(one) : { origin: one, values: {}, secrets: [] }))',
+    ],
     test: 'asks nothing before a person has approved that the secret goes to each of its addresses',
   },
   {
@@ -86,6 +89,24 @@ export const hubMachines = [
     in: 'describeOneTaken',
     swap: ["printable(parts.join('\\n\\n'))", "parts.join('\\n\\n')"],
     test: 'shows a person what waits at the hub',
+  },
+  {
+    title: 'A machine is given the policy of other spaces',
+    in: 'policyOf',
+    swap: ["[own, 'policy.json']", "['policy.json']"],
+    test: 'holds what the policy of its space denies',
+  },
+  {
+    title: 'The skills of a hub count as those of folders here',
+    in: 'createPolicies',
+    swap: ['source?.policy ?? source?.remote', 'source?.remote'],
+    test: 'holds what the policy of its space denies',
+  },
+  {
+    title: 'The policy of a hub governs nothing',
+    in: 'mayGovern',
+    swap: ['policy !== undefined', 'policy === null'],
+    test: 'holds what the policy of its space denies',
   },
   {
     title: 'A root that nobody has approved has its hub asked',

@@ -120,8 +120,8 @@ export const policies = [
   },
   {
     title: 'Whoever names a page in a root of a stranger has it asked',
-    in: 'createPolicies.ofPages',
-    swap: ['kind === PAGE && broughtIn', 'kind === PAGE'],
+    in: 'mayGovern',
+    swap: ['kind === PAGE && broughtIn === true', 'kind === PAGE'],
     test: 'counts only in a config that a person has approved',
   },
   {

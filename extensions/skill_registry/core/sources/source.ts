@@ -62,6 +62,11 @@ export interface SkillSource {
     agent?: string,
     skillId?: string,
   ): Promise<{ readonly proposals: readonly TakenProposal[]; readonly isAway: boolean }>;
+  /**
+   * Of a source that may have a policy about its skills: the text of it. Undefined: it is as `etag` says.
+   * @throws ORIGIN_UNAVAILABLE (`status` 404: there is none), ORIGIN_REFUSED.
+   */
+  policy?(etag: string | undefined, signal: AbortSignal): Promise<ReceivedText | undefined>;
   /** Looks for changes as long as the registry watches. Must not reject. */
   follow?(signal: AbortSignal): Promise<void>;
   /** The digest of a file, if known without reading it. */
@@ -87,6 +92,11 @@ export interface SourceScan {
   /** Skills whose id another skill of this source has; readable by qualified id. */
   readonly losers?: readonly Skill[];
   readonly problems: readonly Problem[];
+}
+
+export interface ReceivedText {
+  readonly bytes: Uint8Array;
+  readonly etag: string | undefined;
 }
 
 /** A file of a skill as its author wants it to be, or the removal of the whole skill. */

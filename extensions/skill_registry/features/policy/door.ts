@@ -26,7 +26,8 @@ function open(core: Core): Opened {
   const isNeeded = (): boolean =>
     ofFile.from !== '' ||
     readManaged() !== undefined ||
-    (!core.closing.signal.aborted && core.catalog.sources().some(({ kind }) => kind === 'well-known'));
+    (!core.closing.signal.aborted &&
+      core.catalog.sources().some(({ kind, policy }) => policy ?? kind === 'well-known'));
   /** Most roots have none, and need no more code. */
   const load = async (anyway = false): Promise<Policies | undefined> => {
     if (!policies && (anyway || isNeeded())) {

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
-import { downloadIfChanged, type OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { futureRealPath, makePrivateFolder, readContained, writeContained } from '../../../../lib/files/index.ts';
 import { userStateDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
-import { settledWithin } from '../../core/sources/source.ts';
+import { type SkillSource, settledWithin } from '../../core/sources/source.ts';
 import { type Policy, readPolicy } from './rules.ts';
 
 /** What is kept of a page's policy, for every process of the user. */
@@ -21,14 +20,14 @@ interface Kept {
   readonly wrong?: string | undefined;
 }
 
-const MAX_POLICY = 4 * 1024 * 1024;
+export const MAX_POLICY: number = 4 * 1024 * 1024;
 const INTERVAL_MS = 60_000;
 const LIMIT_MS = 30_000;
 
 /** The policy.json of one page: the last one that it gave, which a 404, an error or an older version do not replace. */
 export class KeptPolicy {
   readonly #url: string;
-  readonly #headers: () => OriginHeaders | undefined;
+  readonly #download: Required<SkillSource>['policy'];
   readonly #changed: () => void;
   readonly #ended: AbortSignal;
   readonly #name: string;
@@ -38,10 +37,10 @@ export class KeptPolicy {
   #asking: Promise<void> | undefined;
   #askedAt = 0;
 
-  /** @param headers - With secrets. @throws when one is missing. */
-  constructor(url: string, headers: () => OriginHeaders | undefined, ended: AbortSignal, changed: () => void) {
+  /** @param url - Of the page, or of the source that gives it. */
+  constructor(url: string, download: Required<SkillSource>['policy'], ended: AbortSignal, changed: () => void) {
     this.#url = url;
-    this.#headers = headers;
+    this.#download = download;
     this.#ended = ended;
     this.#changed = changed;
     this.#name = `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`;
@@ -89,18 +88,14 @@ export class KeptPolicy {
     const [asked, policy] = [this.#kept, this.#policy];
     const state = () => [this.#kept?.text, this.#kept?.wrong, this.#fault];
     const before = state();
-    const answer = await this.#download(asked?.etag).catch((error: unknown) => ({ error }));
+    const download = async () => this.#download(asked?.etag, abortAfter(LIMIT_MS, this.#ended));
+    const answer = await download().catch((error: unknown) => ({ error }));
     // Another process may have read a newer one meanwhile.
     this.#takeKept();
     if (answer && 'error' in answer) this.#failed(answer.error);
-    else if (answer) this.#answered(answer.bytes.toString('utf8'), answer.etag);
+    else if (answer) this.#answered(new TextDecoder().decode(answer.bytes), answer.etag);
     else this.#answered(asked?.text ?? '', asked?.etag, policy);
     if (!this.#ended.aborted && state().some((one, at) => one !== before[at])) this.#changed();
-  }
-
-  async #download(etag: string | undefined) {
-    const options = { signal: abortAfter(LIMIT_MS, this.#ended), etag, headers: this.#headers() };
-    return downloadIfChanged(`${this.#url}/${POLICY_PATH}`, MAX_POLICY, options);
   }
 
   #failed(error: unknown): void {
@@ -110,7 +105,7 @@ export class KeptPolicy {
   }
 
   #none(): void {
-    this.#fault = `${this.#url} has no ${POLICY_PATH}`;
+    this.#fault = `${this.#url} has no policy.json`;
     if (rankOf(this.#kept, this.#policy) < WRONG) this.#keep({ url: this.#url, at: Date.now(), text: null });
   }
 
@@ -118,7 +113,7 @@ export class KeptPolicy {
     const now = this.#policy?.version ?? 0;
     // Web applications answer so where no file is.
     if (/^\s*<(!doctype|html)/i.test(text)) this.#none();
-    else if (typeof read === 'string') this.#wrong(`${POLICY_PATH} is wrong (${read})`);
+    else if (typeof read === 'string') this.#wrong(`policy.json is wrong (${read})`);
     else if (text !== this.#kept?.text && read.version <= now)
       this.#fault = `it has the version ${read.version}, and ${now} was read before; give a changed policy a higher one`;
     else {
@@ -167,8 +162,6 @@ export function policyFolder(): string {
 
 // --- internal ---
 
-/** Beside the index of a page. */
-const POLICY_PATH = '.well-known/agent-skills/policy.json';
 const [UNKNOWN, NONE, WRONG] = [-2, -1, 0];
 
 /** What is lower never replaces what is higher: that a page has none ends neither a policy nor a wrong one. */

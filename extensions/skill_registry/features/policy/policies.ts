@@ -1,19 +1,20 @@
 import { basename } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
-import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
+import { downloadIfChanged, type OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { listed, plural } from '../../../../lib/text/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { RULED_OUT } from '../../core/skill/held.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
+import type { SkillSource } from '../../core/sources/source.ts';
 import type { AskedPage, Holder } from '../guard/door.ts';
 import { lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import { headersWithSecrets } from '../install/secret-headers.ts';
 import { pageAddress } from '../pages/door.ts';
-import { KeptPolicy } from './kept-policy.ts';
+import { KeptPolicy, MAX_POLICY } from './kept-policy.ts';
 import { MANAGED_FILE, readManaged } from './managed-file.ts';
 import { createOrigins } from './origins.ts';
 import { HERE, type Policy, type PolicyConfig, type SkillFacts } from './rules.ts';
@@ -66,8 +67,10 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
     const allows = isOfProgram ? 'all' : ofMachine || (!source && origin?.isNamed) ? 'named' : 'decided';
     return headers && headersWithSecrets({ url, headers, getSecret: hooks.getSecret, allows });
   };
-  const keptOf = (url: string): KeptPolicy => {
-    const kept = pages.get(url) ?? new KeptPolicy(url, () => headersOf(url), closing.signal, refresh);
+  const keptOf = (url: string, ask?: SkillSource['policy']): KeptPolicy => {
+    const ofPage: Required<SkillSource>['policy'] = (etag, signal) =>
+      downloadIfChanged(`${url}/${POLICY_PATH}`, MAX_POLICY, { signal, etag, headers: headersOf(url) });
+    const kept = pages.get(url) ?? new KeptPolicy(url, ask ?? ofPage, closing.signal, refresh);
     pages.set(url, kept);
     return kept;
   };
@@ -76,16 +79,19 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
     return { kept: url === undefined ? undefined : keptOf(url), name: from, hours };
   };
   const named = (): readonly Governing[] => {
-    const { from } = ofFile;
+    const { from, max_age_hours: hours } = ofFile;
+    const giving = sources().find(({ id, key, location, policy }) => policy && [id, key, location].includes(from));
     const ofSource = config.sources.find(({ id }) => id === from)?.wellKnown;
-    const ofConfig = from === '' ? [] : [ofName(ofFile, ofSource)];
+    const ofNamed = giving ? { ...own(giving), name: from, hours } : ofName(ofFile, ofSource);
+    const ofConfig = from === '' ? [] : [ofNamed];
     // An id is a word of the config, so the machine names an address.
     return typeof managed === 'object' ? [ofName(managed, undefined), ...ofConfig] : ofConfig;
   };
-  const own = (url: string): Governing => ({ kept: keptOf(url), name: url, hours: undefined });
-  /** Pages whose policy nobody has named, but those that may not be contacted. */
-  const ofPages = (): readonly Governing[] =>
-    sources().flatMap(({ kind, location, broughtIn }) => (kind === PAGE && broughtIn ? own(location) : []));
+  const own = ({ location: url, policy }: Pick<SkillSource, 'location' | 'policy'>): Governing => {
+    return { kept: keptOf(url, policy), name: url, hours: undefined };
+  };
+  /** Whose policy nobody has named, but those that may not be contacted. */
+  const ofPages = (): readonly Governing[] => sources().flatMap((source) => (mayGovern(source) ? own(source) : []));
   const all = (): readonly Governing[] => [...named(), ...ofPages()];
   const stateNow = (): string =>
     JSON.stringify([managed ?? null, all().map(({ kept, hours }) => [kept?.policy?.version, kept?.missing(hours)])]);
@@ -98,7 +104,7 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
     );
     await Promise.all(waits);
   };
-  const rulingOn = (facts: SkillFacts, page: string | undefined): Ruling | undefined => {
+  const rulingOn = (facts: SkillFacts, page: Parameters<typeof own>[0] | undefined): Ruling | undefined => {
     if (typeof managed === 'string') return ['POLICY_FILE_UNUSABLE', managed];
     for (const one of [...named(), ...(page === undefined ? [] : [own(page)])]) {
       const ruling = rulingOf(one, facts);
@@ -108,9 +114,9 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
   };
   const heldBecause = (skill: Skill, digest: string | undefined): string | undefined => {
     const source = sources().find(({ id }) => id === skill.source);
-    const { kind, location, key, broughtIn } = source ?? {};
-    const isFetched = kind === PAGE || source?.remote !== undefined;
-    const page = kind === PAGE && broughtIn ? location : undefined;
+    const { kind, location, key } = source ?? {};
+    const isFetched = kind === PAGE || (source?.policy ?? source?.remote) !== undefined;
+    const page = source && mayGovern(source) ? source : undefined;
     const from = isFetched ? [key ?? location ?? ''] : [HERE, ...origins.of(digest)];
     const ruling = rulingOn(
       { id: skill.id, sources: from, claimed: [key ?? [], locked(skill), packageOf(skill)].flat() },
@@ -132,7 +138,7 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
       // A page that others rule out is not contacted.
       if (page && !ruling) {
         await keptOf(page.url).renew(FIRST_MS);
-        ruling = rulingOn(facts, page.url);
+        ruling = rulingOn(facts, { location: page.url });
       }
       if (!ruling) return;
       const what = id === undefined ? `Nothing is taken from ${source}` : `"${id}" of ${source} is not taken`;
@@ -164,6 +170,12 @@ export function createPolicies(core: Core, ofFile: PolicyConfig): Policies {
 // --- internal ---
 
 const PAGE = 'well-known';
+/** Beside the index of a page. */
+const POLICY_PATH = '.well-known/agent-skills/policy.json';
+
+function mayGovern({ kind, broughtIn, policy }: SkillSource): boolean {
+  return policy !== undefined || (kind === PAGE && broughtIn === true);
+}
 
 function rulingOf({ kept, name, hours }: Governing, facts: SkillFacts): Ruling | undefined {
   const missing = kept ? kept.missing(hours) : 'no page with skills has this address, and no source this id';

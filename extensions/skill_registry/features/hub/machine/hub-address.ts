@@ -41,11 +41,13 @@ export function createHub(options: HubOptions): Hub {
   const { addresses, space, headersOf, mayName } = options;
   let current = 0;
   const use: Hub['use'] = async (limitMs, ended, ask) => {
+    // Nothing is asked before a person has approved all of them.
+    const secrets = addresses.map(headersOf);
     for (let tried = 1; ; tried++) {
       const address = addresses[current] ?? '';
       try {
         assertNotRevoked(address);
-        const headers = headersOf(address);
+        const headers = secrets[current] as OriginHeaders;
         return await ask({ base: spaceOf(address, space), headers, signal: abortAfter(limitMs, ended) });
       } catch (error) {
         if (ended?.aborted || !isAway(error)) throw error;

@@ -1,5 +1,5 @@
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import { download, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
+import { download, downloadIfChanged, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
 import type { SourceHost } from '../../../core/sources/source-kind.ts';
 import type { TakenProposal } from '../../../core/sources/types.ts';
@@ -82,6 +82,8 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
         return { proposals: own, isAway: true };
       }
     },
+    policy: (etag, ended) =>
+      hub.use(READ_MS, ended, ({ base, ...how }) => downloadIfChanged(`${base}/policy`, MAX_POLICY, { ...how, etag })),
     async close() {
       await outbox.end(END_MS);
       closing.abort();
@@ -99,6 +101,9 @@ const MAX_RETRY_MS = 15_000;
 const POST_MS = 5_000;
 /** How long the end of a process waits for a hub that is to have what waits. */
 const END_MS = 2_000;
+/** For the policy. */
+const READ_MS = 10_000;
+const MAX_POLICY = 4 * 1024 * 1024;
 const MAX_HITS = 100;
 const MAX_SEARCH_ANSWER = 256 * 1024;
 /** Characters. */

@@ -24,6 +24,7 @@ import {
   sentRollback,
 } from '../wire.ts';
 import { hubName, principalsOf } from './people.ts';
+import { policyOf } from './policy.ts';
 import { withPresentState } from './shown-proposals.ts';
 import { openSpace, type Space } from './space.ts';
 import { tokenOf } from './tokens.ts';
@@ -85,6 +86,11 @@ export function createService(options: ServiceOptions): OpenedService {
         return { name, type, description, digest, url: `../../artifacts/${digest}` };
       });
       return { $schema: INDEX_SCHEMA, skills };
+    },
+    async policy({ space }) {
+      const found = policyOf(options.root, space);
+      if (found) return found;
+      throw new CodedError('HUB_NOT_FOUND', 'This space has no policy.');
     },
     async propose(principal, sent): Promise<{ readonly answer: HubReceipt; readonly isNew: boolean }> {
       const proposal = read(sentProposal, sent);
