@@ -114,4 +114,37 @@ export const hub = [
     swap: ["may.includes('reviewer')", 'may.length > 0'],
     test: 'lets in nobody without a token of a reviewer, another space or a revoked one',
   },
+  {
+    title: 'An import publishes where four eyes are wanted',
+    in: 'importTree',
+    never: 'head > 0',
+    test: 'is the way into an empty space where four eyes are wanted, and into no other',
+  },
+  {
+    title: 'A folder that a hub takes in may have links',
+    in: 'importTree',
+    swap: [
+      'entries.get(skill.folder) ?? []',
+      "(entries.get(skill.folder) ?? []).filter(({ kind }) => kind === 'file')",
+    ],
+    test: 'takes nothing from outside the tree, and says of each skill why it is refused',
+  },
+  {
+    title: 'An import takes two skills of one name, the second over the first',
+    in: 'importTree',
+    never: 'seen.has(id)',
+    test: 'takes nothing from outside the tree, and says of each skill why it is refused',
+  },
+  {
+    title: 'An export writes over files of somebody else',
+    in: 'exportTree',
+    drop: 'readdirSync(base).length > 0',
+    test: 'writes below no folder that has something in it, and says what the database has not whole',
+  },
+  {
+    title: 'An export writes what was never published',
+    in: 'exportTree',
+    drop: 'digestOf(artifact.bytes) !== digest',
+    test: 'writes below no folder that has something in it, and says what the database has not whole',
+  },
 ];

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { collect } from '../../../../../lib/command-line/index.ts';
 import { BY, type FeatureCommands } from '../../../core/command-line.ts';
 
 export const commands: FeatureCommands = {
@@ -9,7 +10,7 @@ export const commands: FeatureCommands = {
       .option('--host <host>', 'the address to listen on; a proxy with TLS stands before any other', '127.0.0.1');
     const managing = () => import('./manage.ts');
     const hub = make(['setup', 7], 'hub', '$ token list --data /srv/skills').description(
-      'tokens, people, audit, backup and restore of what serve has, at the machine that has it',
+      'tokens, people, audit, backup, import and export of what serve has, at the machine that has it',
     );
     const token = make(hub, 'token', '$ list --data /srv/skills').description('tokens, each for one space');
     withData(make(token, 'list', '$ --data /srv/skills', 'listTokens', managing)).description(
@@ -49,6 +50,19 @@ export const commands: FeatureCommands = {
     withData(make(hub, 'restore', '$ copy.db --data /srv/skills', 'restoreBackup', managing))
       .description('put a backup in place; stop serve first. Machines then read everything again')
       .argument('<file>', 'made by hub backup');
+    const trees = () => import('./trees.ts');
+    withSpace(withData(make(hub, 'import', '$ ./skills --data /srv/skills --space team', 'importSkills', trees)))
+      .description('publish the skills of a folder; what is not in it stays')
+      .argument('<dir>', 'with a folder for each skill, at any depth')
+      .option(
+        '--allow-block <id@digest>',
+        'let in a skill that looks like an attack, with exactly the files of this digest, which the refusal prints; repeatable',
+        collect,
+      )
+      .option(...BY);
+    withSpace(withData(make(hub, 'export', '$ ./copy --data /srv/skills --space team', 'exportSkills', trees)))
+      .description('write the skills of a space as folders, which hub import takes')
+      .argument('<dir>', 'a new folder, or an empty one');
   },
 };
 
@@ -56,4 +70,8 @@ export const commands: FeatureCommands = {
 
 function withData(command: Command): Command {
   return command.requiredOption('--data <dir>', 'folder of the hub');
+}
+
+function withSpace(command: Command): Command {
+  return command.requiredOption('--space <name>', 'the team whose skills they are');
 }

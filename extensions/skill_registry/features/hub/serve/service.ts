@@ -8,13 +8,12 @@ import { invalidArgument } from '../../../core/skill/errors.ts';
 import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page.ts';
 import { isWaiting } from '../../proposals/propose/describe.ts';
 import { versionOf } from '../../proposals/propose/proposal-store.ts';
-import type { HubProposal, HubSkill, HubStore } from '../store/hub-store.ts';
+import type { HubProposal, HubStore } from '../store/hub-store.ts';
 import { approve, proposalNamed, reject } from '../team/decide.ts';
 import { submit } from '../team/propose.ts';
 import { publish, rollback, withdraw } from '../team/publish.ts';
-import { filesOf } from '../team/team.ts';
+import { filesOf, skillsOf } from '../team/team.ts';
 import {
-  type HubEntry,
   type HubFeed,
   type HubHits,
   type HubReceipt,
@@ -82,7 +81,9 @@ export function createService(options: ServiceOptions): OpenedService {
       return { hits: skills.map(({ skillId: id, score = 0 }) => ({ id, score })), provisional };
     },
     async index({ space }) {
-      const skills = (await entriesOf(store, space)).map(({ id: name, type, description, digest }) => {
+      const entries = await skillsOf(store, space);
+      if (entries.length > MAX_ENTRIES) throw tooLarge();
+      const skills = entries.map(({ id: name, type, description, digest }) => {
         return { name, type, description, digest, url: `../../artifacts/${digest}` };
       });
       return { $schema: INDEX_SCHEMA, skills };
@@ -222,16 +223,9 @@ function nextChange(store: HubStore, space: string, ms: number, signal: AbortSig
   return { promise, stop };
 }
 
-async function entriesOf(store: HubStore, space: string): Promise<readonly HubEntry[]> {
-  const found: HubSkill[] = [];
-  for (let after = 0; ; after = found.at(-1)?.seq ?? 0) {
-    const some = await store.changes(space, after, MOST_CHANGES);
-    found.push(...some);
-    if (some.length < MOST_CHANGES) break;
-  }
-  const entries = found.flatMap(({ entry }) => entry ?? []);
-  if (entries.length <= MAX_ENTRIES) return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
-  throw new CodedError('HUB_TOO_LARGE', `The space has more skills than an index: ${MAX_ENTRIES}. Follow its changes.`);
+function tooLarge(): CodedError {
+  const message = `The space has more skills than an index: ${MAX_ENTRIES}. Follow its changes.`;
+  return new CodedError('HUB_TOO_LARGE', message);
 }
 
 /** @throws INVALID_ARGUMENT. */

@@ -24,11 +24,11 @@ export async function publish(
     // No person reviews it.
     if (path === location.skillFile) checkValid(location, path, null, bytes, true);
   }
-  await assertSeen(team, skillId, actor, files);
   const artifact = artifactOf(skillId, files);
   for (;;) {
     const after = await lastNumber(team, skillId);
     if ((await team.store.skill(team.space, skillId))?.entry?.digest === artifact.entry.digest) throw noChange(skillId);
+    await assertSeen(team, skillId, actor, files);
     const made = await team.store.commit(team.space, { ...byOf(actor), skillId, kind: 'published', artifact, after });
     if (made !== undefined) return made;
   }
@@ -111,15 +111,16 @@ export function diffOfFiles(before: readonly IncomingFile[], after: readonly Inc
     .join('');
 }
 
-// --- internal ---
-
-function byOf({ by, reason }: Decider) {
-  return { by, reason: reason ?? null, persons: [by] };
-}
-
-function assertMayPublish({ fourEyes }: Team): void {
+/** Not where `four_eyes` is set. @throws FOUR_EYES. */
+export function assertMayPublish({ fourEyes }: Team): void {
   if (!fourEyes) return;
   const message =
     'Nobody publishes or withdraws here alone (four_eyes). Propose the change; somebody else approves it.';
   throw new CodedError('FOUR_EYES', message);
+}
+
+// --- internal ---
+
+function byOf({ by, reason }: Decider) {
+  return { by, reason: reason ?? null, persons: [by] };
 }

@@ -42,6 +42,18 @@ export async function presentSkill({ store, space }: Team, skillId: string): Pro
   }
 }
 
+/** All as they are now, by id. */
+export async function skillsOf(store: HubStore, space: string): Promise<readonly HubEntry[]> {
+  // A skill that changes meanwhile comes once more.
+  const found = new Map<string, HubEntry | null>();
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const some = await store.changes(space, after, CHANGES_AT_ONCE);
+    for (const { id, entry } of some) found.set(id, entry);
+    after = some.length < CHANGES_AT_ONCE ? undefined : some.at(-1)?.seq;
+  }
+  return [...found.values()].flatMap((entry) => entry ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 /** @throws SKILL_NOT_FOUND. */
 export async function knownSkill(team: Team, skillId: string): Promise<PresentSkill> {
   const present = await presentSkill(team, skillId);
@@ -135,6 +147,8 @@ export function textOf(bytes: Uint8Array | null): string | null {
 }
 
 // --- internal ---
+
+const CHANGES_AT_ONCE = 500;
 
 function isSkillFile({ path }: IncomingFile): boolean {
   return path === 'SKILL.md';

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { actorOf, EXIT, type ExitStatus } from '../../../../../lib/command-line/index.ts';
+import { plural } from '../../../../../lib/text/index.ts';
+import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
+import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
+import { inspectFiles } from '../../guard/inspect-files.ts';
+import { grantNamed, readHubConfig } from '../config.ts';
+import { filesToInspect, type Team } from '../team/team.ts';
+import { exportTree, importTree } from '../team/trees.ts';
+import { type HubOptions, openStore } from './data.ts';
+
+interface TreeOptions extends HubOptions {
+  readonly space: string;
+  readonly allowBlock?: readonly string[];
+}
+
+export async function importSkills(from: string, options: TreeOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { data, space, allowBlock = [] } = options;
+  grantNamed({ space, role: 'admin' });
+  const root = resolve(terminal.cwd, data);
+  const team: Team = {
+    space,
+    root,
+    store: openStore(options, terminal),
+    fourEyes: readHubConfig(root).four_eyes,
+    limits: DEFAULT_LIMITS,
+    async inspect(_skillId, files) {
+      const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
+      return { digest, blocks: inspection.findings.filter(({ level }) => level === 'block') };
+    },
+  };
+  const inspected = new Map(allowBlock.map((one) => [one.replace(/@.*$/, ''), one.replace(/^[^@]*@/, '')] as const));
+  const work = importTree(team, resolve(terminal.cwd, from), { by: actorOf(options, terminal).by, inspected });
+  const { published, same, refused } = await terminal.during('importing', work);
+  terminal.print({ space, published, same, refused });
+  for (const { id, code, message, digest } of refused) {
+    const advice = typeof digest === 'string' ? ` --allow-block ${id}@${digest}` : '';
+    terminal.say(`error: ${id}: ${code}: ${message}${advice}`);
+  }
+  const others = `${same} were there already, ${refused.length} were refused`;
+  terminal.say(`${plural(published.length, 'skill')} published to the space ${space}; ${others}.`);
+  return refused.length === 0 ? EXIT.done : EXIT.problem;
+}
+
+export async function exportSkills(to: string, options: TreeOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { space } = options;
+  const work = exportTree({ store: openStore(options, terminal), space }, resolve(terminal.cwd, to));
+  const { skills, files, damaged } = await terminal.during('exporting', work);
+  terminal.print({ space, skills, files, damaged });
+  for (const id of damaged) terminal.say(`error: ${id}: what the database has is not what was published.`);
+  terminal.say(`${plural(skills, 'skill')} with ${plural(files, 'file')} written to ${to}.`);
+  return damaged.length === 0 ? EXIT.done : EXIT.problem;
+}
