@@ -66,7 +66,11 @@ function createApp(
     const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
     const isRead = header === undefined && req.method === 'GET';
     const caller = isRead ? await people.callerOf(req.raw) : await callerWith(principalsWith(service, secret));
-    if (!caller) throw noPrincipal();
+    if (!caller)
+      throw new CodedError(
+        'HUB_NO_PRINCIPAL',
+        'A token is missing, unknown, revoked or over: Authorization: Bearer skh_...',
+      );
     limits.take(caller.principals[0] as HubPrincipal);
     if (stopping.aborted) throw new CodedError('HUB_STOPPING', 'The hub is stopping. Try again later.');
     return caller;
@@ -91,11 +95,6 @@ function createApp(
   app.all('*', (context) => people.answer(context.req.raw));
   app.onError((error) => refuse(error));
   return app;
-}
-
-function noPrincipal(): CodedError {
-  const message = 'A token is missing, unknown, revoked or over: Authorization: Bearer skh_...';
-  return new CodedError('HUB_NO_PRINCIPAL', message);
 }
 
 function refusal({ code, message, details }: CodedError): Response {

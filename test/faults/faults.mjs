@@ -6,6 +6,7 @@ import { held } from './held.mjs';
 import { heldCode } from './held-code.mjs';
 import { hub } from './hub.mjs';
 import { hubMachines } from './hub-machines.mjs';
+import { hubPeople } from './hub-people.mjs';
 import { inspections } from './inspections.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
@@ -54,4 +55,5 @@ export const faults = [
   ...agents,
   ...hub,
   ...hubMachines,
+  ...hubPeople,
 ];

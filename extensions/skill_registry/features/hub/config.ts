@@ -49,10 +49,9 @@ const secret: Reader<string> = readerOf({ type: 'string' }, (value, at) => {
 const SECRET = /^\$\{(\w+)\}$/;
 const header: Reader<string> = textLike(/^[A-Za-z0-9-]+$/, 'expected the name of a header');
 /** `role` in the space `team`, or `space/role`. */
-const grant: Reader<string> = textLike(
-  new RegExp(`^(?:${SPACE.source.slice(1, -1)}/)?(?:${ROLES.join('|')})$`),
-  `expected one of ${ROLES.join(', ')}; for another space than team as in ops/reviewer`,
-);
+const GRANT = new RegExp(`^(?:${SPACE.source.slice(1, -1)}/)?(?:${ROLES.join('|')})$`);
+const GRANT_EXPECTED = `one of ${ROLES.join(', ')}; the name of a space has ${SPACE_EXPECTED}`;
+const grant: Reader<string> = textLike(GRANT, `expected ${GRANT_EXPECTED}, and stands before: ops/reviewer`);
 
 const oidc: Reader<HubOidc> = objectOf<HubOidc>(
   {
@@ -119,10 +118,8 @@ export function entranceOf({ oidc, proxy }: HubConfig, getSecret: (name: string)
 
 /** @throws INVALID_ARGUMENT. */
 export function grantNamed({ space, role }: { readonly space: string; readonly role: string }): HubGrant {
-  if (!SPACE.test(space)) throw invalidArgument(`A space has ${SPACE_EXPECTED}, as its name.`);
-  const found = ROLES.find((one) => one === role);
-  if (found) return { space, role: found };
-  throw invalidArgument(`The role is one of ${ROLES.join(', ')}.`);
+  if (GRANT.test(`${space}/${role}`)) return grantOf(`${space}/${role}`);
+  throw invalidArgument(`The role is ${GRANT_EXPECTED}.`);
 }
 
 /** What `unknown` of the config gives. */

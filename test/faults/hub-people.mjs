@@ -1,0 +1,111 @@
+/** Who gets in at a hub without a token. */
+export const hubPeople = [
+  {
+    title: 'The header of a proxy is believed without its secret',
+    in: 'People.#nameByProxy',
+    swap: ["!proxy || !isEqual(headers.get(proxy.secret_header) ?? '', proxy.secret)", '!proxy'],
+    test: 'believes the header only with the secret of the proxy, and one name in it',
+  },
+  {
+    title: 'A secret of a proxy may be a part of it',
+    in: 'isEqual',
+    swap: ["createHash('sha256').update(text)", "createHash('sha256').update(text.slice(0, 20))"],
+    test: 'believes the header only with the secret of the proxy, and one name in it',
+  },
+  {
+    title: 'A browser sends a second name beside that of the proxy',
+    in: 'People.#nameByProxy',
+    drop: "name.includes(',')",
+    test: 'believes the header only with the secret of the proxy, and one name in it',
+  },
+  {
+    title: 'Another page writes at the wire with what a browser is let in with',
+    in: 'createApp.callerOf',
+    drop: "req.method === 'GET'",
+    test: 'lets a person without a token read at the wire what the role may, and change nothing',
+  },
+  {
+    title: 'Who was removed comes in at a hub',
+    in: 'principalsOf',
+    never: 'listed.some(({ role }) => role === null)',
+    test: 'refuses who is unknown or removed, and lets unknown people read where the config says so',
+  },
+  {
+    title: 'A page stays open for who was removed',
+    in: 'People.#whileLetIn',
+    never: '!(await isLetIn().catch(() => true))',
+    test: 'ends an open page and an open poll of who was removed, within a second',
+  },
+  {
+    title: 'Another page chooses the space or logs somebody in',
+    in: 'People.#enter',
+    never: '!isSameSite(request)',
+    test: 'opens the space that was chosen, of those in which the person decides',
+  },
+  {
+    title: 'A session has no end',
+    in: 'People.callerOf',
+    drop: 'session.until > Date.now()',
+    test: 'ends a session at log-out, at its end and when the person is removed, also of an open page',
+  },
+  {
+    title: 'A log-out ends no session',
+    in: 'People.#enter',
+    drop: 'this.#sessions.delete(this.#sessionOf(request));',
+    test: 'ends a session at log-out, at its end and when the person is removed, also of an open page',
+  },
+  {
+    title: 'A neighbouring host sets the session of a browser',
+    in: 'People.#cookieName',
+    swap: ["isSecure ? '__Host-' : ''", "isSecure ? '' : ''"],
+    test: 'keeps its cookies to https and this host where the hub has such an address',
+  },
+  {
+    title: 'A login that another browser has begun is finished here',
+    in: 'createLogin.finish',
+    swap: ["secretOf('state', flow)", "new URL(url).searchParams.get('state') ?? ''"],
+    test: 'takes a code once, and only with what this browser has begun',
+  },
+  {
+    title: 'A login may take for ever',
+    in: 'createLogin.finish',
+    never: 'Number(until) < Date.now()',
+    test: 'ends a session at log-out, at its end and when the person is removed, also of an open page',
+  },
+  {
+    title: 'A token of the provider that nobody has signed lets in',
+    in: 'discover',
+    swap: ['[...insecure, client.enableNonRepudiationChecks]', 'insecure'],
+    test: 'believes no token that is not for this login at this hub',
+  },
+  {
+    title: 'An email that is not verified is a person',
+    in: 'createLogin.finish',
+    never: "person === 'email' && claims.email_verified !== true",
+    test: 'believes no token that is not for this login at this hub',
+  },
+  {
+    title: 'Who has no role by the claim comes in',
+    in: 'createLogin.finish',
+    swap: ['roles.get(value as string) ?? []', 'roles.get(value as string) ?? [...roles.values()]'],
+    test: 'believes no token that is not for this login at this hub',
+  },
+  {
+    title: 'A second account takes the name of the first',
+    in: 'SqliteStore.nameAccount',
+    swap: ["'OR IGNORE'", "'OR REPLACE'"],
+    test: 'keeps the name that an account had first, and gives it to no second account',
+  },
+  {
+    title: 'People come in at a hub by two ways at once',
+    in: 'hubConfig',
+    swap: ['(hub) => !(hub.oidc && hub.proxy)', '() => true'],
+    test: 'reads what the config says, and refuses one that does not say it plainly',
+  },
+  {
+    title: 'The secret of a proxy may be guessed',
+    in: 'entranceOf',
+    always: 'found.length >= LEAST_SECRET',
+    test: 'takes secrets that the config names, and refuses none and short ones',
+  },
+];
