@@ -2,12 +2,27 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
+import type { HubGrant, OidcOptions } from '../../extensions/skill_hub/api.ts';
+import { type Hub, type HubOptions, openHub } from './hub.ts';
 import { serve } from './serve.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
 /** What the hub asks of a provider. */
 export const CLIENT = { client_id: 'hub', client_secret: 'a-secret-of-hub-and-provider' } as const;
+
+const ROLES: ReadonlyMap<string, HubGrant> = new Map([
+  ['readers', { space: 'team', role: 'reader' }],
+  ['reviewers', { space: 'team', role: 'reviewer' }],
+  ['admins', { space: 'team', role: 'admin' }],
+  ['ops', { space: 'ops', role: 'reviewer' }],
+]);
+
+/** For a hub at this port. */
+export function oidcOf(issuer: string, port: number, more: Partial<OidcOptions> = {}): OidcOptions {
+  const [claim, scope, person] = ['groups', 'openid email', 'email'];
+  return { issuer, ...CLIENT, address: `http://127.0.0.1:${port}`, claim, roles: ROLES, person, scope, ...more };
+}
 
 /** A port that was free a moment ago: a provider wants to know the address of a hub before it is there. */
 export async function freePort(): Promise<number> {
@@ -22,17 +37,15 @@ export async function freePort(): Promise<number> {
  * The package oidc-provider with its own pages, where each password is right. @param accounts - Claims by subject.
  * @returns its address.
  */
-export async function identityProvider(
-  redirectUri: string,
-  accounts: Readonly<Record<string, Claims>>,
-): Promise<string> {
+async function identityProvider(redirectUri: string, accounts: Readonly<Record<string, Claims>>): Promise<string> {
   // It warns of what is right in a test.
   for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => undefined);
   onTestFinished(() => void vi.restoreAllMocks());
   // @ts-expect-error: it has no types of its own.
   const { Provider } = await import('oidc-provider');
   let callback: (...asked: readonly unknown[]) => void = () => undefined;
-  const issuer = await serve((request, response) => callback(request, response));
+  const served = await serve((request, response) => callback(request, response));
+  const issuer = served.replace('127.0.0.1', 'localhost');
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],
     claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'] },
@@ -54,6 +67,16 @@ export async function identityProvider(
   });
   callback = provider.callback();
   return issuer;
+}
+
+/** A hub whose people log in at the package oidc-provider, which browsers take for another site. */
+export async function hubWithProvider(
+  accounts: Readonly<Record<string, Claims>>,
+  options: HubOptions = {},
+): Promise<Hub> {
+  const port = await freePort();
+  const issuer = await identityProvider(`http://127.0.0.1:${port}/login/done`, accounts);
+  return openHub({ entrance: { oidc: oidcOf(issuer, port) }, port, ...options });
 }
 
 export interface ScriptedProvider {

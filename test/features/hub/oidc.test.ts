@@ -1,27 +1,16 @@
 import { expect, it, vi } from 'vitest';
-import type { HubGrant, OidcOptions } from '../../../extensions/skill_hub/api.ts';
+import type { OidcOptions } from '../../../extensions/skill_hub/api.ts';
 import { DEPLOY, type Hub, type HubOptions, openHub, sentChange } from '../../helpers/hub.ts';
 import { enter } from '../../helpers/hub-page.ts';
 import {
   CLIENT,
   FORGED,
   freePort,
-  identityProvider,
+  hubWithProvider,
+  oidcOf,
   type ScriptedProvider,
   scriptedProvider,
 } from '../../helpers/identity-provider.ts';
-
-const ROLES: ReadonlyMap<string, HubGrant> = new Map([
-  ['readers', { space: 'team', role: 'reader' }],
-  ['reviewers', { space: 'team', role: 'reviewer' }],
-  ['admins', { space: 'team', role: 'admin' }],
-  ['ops', { space: 'ops', role: 'reviewer' }],
-]);
-
-function oidcOf(issuer: string, port: number, more: Partial<OidcOptions> = {}): OidcOptions {
-  const [claim, scope, person] = ['groups', 'openid email', 'email'];
-  return { issuer, ...CLIENT, address: `http://127.0.0.1:${port}`, claim, roles: ROLES, person, scope, ...more };
-}
 
 /** A hub whose people log in at a provider that says what a test wants. */
 async function withScripted(more: Partial<OidcOptions> = {}, options: HubOptions = {}) {
@@ -78,12 +67,6 @@ async function throughProvider(hub: Hub, who: string) {
   return { response, visited, cookie: jar.get(`${hub.url} skill_hub_session`) ?? '' };
 }
 
-async function withProvider(accounts: Parameters<typeof identityProvider>[1], options: HubOptions = {}) {
-  const port = await freePort();
-  const issuer = await identityProvider(`http://127.0.0.1:${port}/login/done`, accounts);
-  return openHub({ entrance: { oidc: oidcOf(issuer, port) }, port, ...options });
-}
-
 it('lets in who logs in at the provider, as the person and with the role of its claims', async () => {
   const before = await openHub();
   const admin = await before.token('admin', 'root');
@@ -91,7 +74,7 @@ it('lets in who logs in at the provider, as the person and with the role of its 
   await before.close();
   const account = (email: string, groups: readonly string[]) => ({ email: `${email}@shop.example`, groups });
   const accounts = { 'sub-bob': account('bob', ['others', 'reviewers']), 'sub-carol': account('Carol', ['reviewers']) };
-  const hub = await withProvider(accounts, { folder: before.folder, fourEyes: true });
+  const hub = await hubWithProvider(accounts, { folder: before.folder, fourEyes: true });
   const carol = await hub.token('proposer', 'carol@shop.example');
   const sent = sentChange(await hub.digest(carol, 'deploy'));
   const { proposal_id: id } = (await hub.ask(carol, 'POST', '/proposals', sent)).json;
@@ -112,7 +95,7 @@ it('lets in who logs in at the provider, as the person and with the role of its 
 });
 
 it('takes a code once, and only with what this browser has begun', async () => {
-  const hub = await withProvider({ 'sub-bob': { email: 'bob@shop.example', groups: 'reviewers' } });
+  const hub = await hubWithProvider({ 'sub-bob': { email: 'bob@shop.example', groups: 'reviewers' } });
   const { visited, response } = await throughProvider(hub, 'sub-bob');
   expect(response.status).toBe(200);
   const { address, cookie: used } = visited.find((one) => one.address.includes('/login/done')) as (typeof visited)[0];
