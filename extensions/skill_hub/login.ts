@@ -15,11 +15,11 @@ export interface LoggedIn {
 
 /** @throws HUB_OIDC_MISSING. */
 export async function loadClient(): Promise<typeof import('openid-client')> {
-  try {
-    return await import('openid-client');
-  } catch (error) {
-    throw clientMissing(error);
-  }
+  const client = await import('openid-client').catch(() => undefined);
+  // Release 5 has other functions.
+  if (client && 'discovery' in client) return client;
+  const message = 'hub.oidc needs the package openid-client, which is not installed here: npm install openid-client@6';
+  throw new CodedError('HUB_OIDC_MISSING', message);
 }
 
 /**
@@ -105,11 +105,6 @@ async function discover({ issuer, client_id: clientId, client_secret: secret }: 
     },
     { execute, timeout: TIMEOUT_SECONDS },
   );
-}
-
-function clientMissing(cause: unknown): CodedError {
-  const message = 'hub.oidc needs the package openid-client, which is not installed here: npm install openid-client@6';
-  return new CodedError('HUB_OIDC_MISSING', message, {}, cause);
 }
 
 function refused(why: string, cause?: unknown): CodedError {

@@ -31,6 +31,12 @@ export const hubPeople = [
     test: 'refuses who is unknown or removed, and lets unknown people read where the config says so',
   },
   {
+    title: 'Whose name is like that of an admin is this admin',
+    in: 'principalsOf',
+    swap: ['one.person === person', 'true'],
+    test: 'refuses who is unknown or removed, and lets unknown people read where the config says so',
+  },
+  {
     title: 'A page stays open for who was removed',
     in: 'People.#whileLetIn',
     never: '!(await isLetIn().catch(() => true))',

@@ -259,3 +259,13 @@ it('says that the provider is away, and lets tokens in', async () => {
   expect((await logIn(posting, other)).status).toBe(303);
   expect(other.asked[0]?.form.get('client_secret')).toBe(CLIENT.client_secret);
 });
+
+it('does not begin without the package that OpenID needs', async () => {
+  vi.doMock('openid-client', () => ({ Issuer: 'of release 5' }));
+  try {
+    const oidc = oidcOf('http://127.0.0.1:9', await freePort());
+    await expect(openHub({ entrance: { oidc } })).rejects.toMatchObject({ code: 'HUB_OIDC_MISSING' });
+  } finally {
+    vi.doUnmock('openid-client');
+  }
+});

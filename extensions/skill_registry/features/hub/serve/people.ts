@@ -1,7 +1,7 @@
 import type { HubGrant, HubPrincipal } from '../../../../skill_hub/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { nameKey } from '../../history/journal/writer.ts';
-import { type HubName, type HubStore, ROLES } from '../store/hub-store.ts';
+import { type HubName, type HubPerson, type HubStore, ROLES } from '../store/hub-store.ts';
 
 export function principalOf(id: string, person: string, { space, role }: HubGrant): HubPrincipal {
   return { id, person, space, role, may: ROLES.slice(0, ROLES.indexOf(role) + 1) };
@@ -23,10 +23,12 @@ export async function principalsOf(
 ): Promise<readonly HubPrincipal[]> {
   const listed = await store.people(key);
   if (listed.some(({ role }) => role === null)) return [];
-  const grants = granted ?? (listed.length === 0 ? unknown : (listed as readonly HubGrant[]));
+  // Who is only written like somebody in the list is nobody.
+  const own = listed.filter((one): one is HubPerson & HubGrant => one.person === person);
+  const grants = granted ?? (listed.length > 0 ? own : unknown);
   const best = new Map<string, HubPrincipal>();
   for (const grant of grants) {
-    const principal = principalOf(person, listed[0]?.person ?? person, grant);
+    const principal = principalOf(person, person, grant);
     if (!best.get(grant.space)?.may.includes(grant.role)) best.set(grant.space, principal);
   }
   return [...best.values()];
