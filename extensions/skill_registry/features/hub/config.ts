@@ -37,15 +37,12 @@ const origin: Reader<string> = refine(
   (given) => pageAddress(given) === new URL(given).origin,
 );
 /** A secret that was written here by mistake is not shown. */
-const secret: Reader<string> = readerOf({ type: 'string' }, (value, at) => {
+export const secret: Reader<string> = readerOf({ type: 'string' }, (value, at) => {
   if (typeof value === 'string' && SECRET.test(value)) return value;
-  at.report(
-    { ...at, isSecret: true },
-    value,
-    'expected $' + '{NAME} of a secret; a secret itself is never written down',
-  );
+  at.report({ ...at, isSecret: true }, value, SECRET_EXPECTED);
   return undefined;
 });
+const SECRET_EXPECTED = 'expected $' + '{NAME} of a secret; a secret itself is never written down';
 const SECRET = /^\$\{(\w+)\}$/;
 const header: Reader<string> = textLike(/^[A-Za-z0-9-]+$/, 'expected the name of a header');
 /** `role` in the space `team`, or `space/role`. */

@@ -3,9 +3,9 @@ import { unapprovedRootProblem } from '../../../../../kernel/host.ts';
 import { listOf, type Reader, readerOf, refine, text, textLike } from '../../../core/config/readers.ts';
 import { sourceWithoutSkills } from '../../../core/sources/kinds/memory-source.ts';
 import type { SourceKind } from '../../../core/sources/source-kind.ts';
-import { areSecretHeaders, headersWithSecrets, type SecretHeaders } from '../../install/secret-headers.ts';
+import { headersWithSecrets, type SecretHeaders } from '../../install/secret-headers.ts';
 import { pageAddress } from '../../pages/door.ts';
-import { SPACE, SPACE_EXPECTED } from '../config.ts';
+import { SPACE, SPACE_EXPECTED, secret } from '../config.ts';
 
 const ADDRESSES = 'expected an https: address (http: only on this machine), or a list of two that are the same hub';
 const ADDRESS: Reader<string> = refine(text, ADDRESSES, (address) => pageAddress(address) !== undefined);
@@ -20,12 +20,6 @@ const addresses: Reader<string | readonly string[]> = readerOf(
     return read?.length === value.length ? read : undefined;
   },
 );
-const TOKEN = 'expected $' + '{NAME} of a secret; a secret itself is never written down';
-const token: Reader<string> = readerOf({ type: 'string' }, (value, at) => {
-  if (typeof value === 'string' && areSecretHeaders(bearer(value))) return value;
-  at.report({ ...at, isSecret: true }, value, TOKEN);
-  return undefined;
-});
 
 /** A space of a hub: its entries follow the feed, a body comes when it is read, and proposals are decided there. */
 export const hubKind: SourceKind = {
@@ -33,7 +27,7 @@ export const hubKind: SourceKind = {
   entry: {
     hub: addresses,
     space: textLike(SPACE, `expected ${SPACE_EXPECTED}`),
-    token,
+    token: secret,
     only: listOf(text),
   },
   hidden: ['token'],
@@ -47,10 +41,10 @@ export const hubKind: SourceKind = {
       return [sourceWithoutSkills({ id, kind: 'hub', location: first }, problem)];
     }
     const allows = asksForSecrets ? 'decided' : 'all';
-    const secret = bearer(name);
-    const headersOf = (url: string) => headersWithSecrets({ url, headers: secret, getSecret, allows });
+    const headers = bearer(name);
+    const headersOf = (url: string) => headersWithSecrets({ url, headers, getSecret, allows });
     const { createHubSource } = await import('./hub-source.ts');
-    return [createHubSource({ addresses: named, headersOf, id, mayName, only, options, root, secret, space })];
+    return [createHubSource({ addresses: named, headersOf, id, mayName, only, options, root, secret: headers, space })];
   },
 };
 
