@@ -66,11 +66,7 @@ function createApp(
     const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
     const isRead = header === undefined && req.method === 'GET';
     const caller = isRead ? await people.callerOf(req.raw) : await callerWith(principalsWith(service, secret));
-    if (!caller)
-      throw new CodedError(
-        'HUB_NO_PRINCIPAL',
-        'A token is missing, unknown, revoked or over: Authorization: Bearer skh_...',
-      );
+    if (!caller) throw new CodedError('HUB_NO_PRINCIPAL', NO_PRINCIPAL);
     limits.take(caller.principals[0] as HubPrincipal);
     if (stopping.aborted) throw new CodedError('HUB_STOPPING', 'The hub is stopping. Try again later.');
     return caller;
@@ -96,6 +92,8 @@ function createApp(
   app.onError((error) => refuse(error));
   return app;
 }
+
+const NO_PRINCIPAL = 'A token is missing, unknown, revoked or over: Authorization: Bearer skh_...';
 
 function refusal({ code, message, details }: CodedError): Response {
   const status = STATUS[code] ?? (code.endsWith('_NOT_FOUND') ? 404 : 409);

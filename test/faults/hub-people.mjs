@@ -16,7 +16,7 @@ export const hubPeople = [
     title: 'A browser sends a second name beside that of the proxy',
     in: 'People.#nameByProxy',
     drop: "name.includes(',')",
-    test: 'believes the header only with the secret of the proxy, and one name in it',
+    test: 'refuses who is unknown or removed, and lets unknown people read where the config says so',
   },
   {
     title: 'Another page writes at the wire with what a browser is let in with',

@@ -114,6 +114,7 @@ it('refuses who is unknown or removed, and lets unknown people read where the co
     expect([name, await read(hub, name)]).toEqual([name, 401]);
   const reading = (await behindProxy({ unknown: [{ space: 'team', role: 'reader' }] })).hub;
   expect(await read(reading, 'eve')).toBe(200);
+  expect(await read(reading, 'eve, dan')).toBe(401);
   expect((await (await enter(reading, by('eve'))).get('/catalog')).status).toBe(403);
   await reading.store.removePerson({ key: 'person:eve', person: 'person:eve' }, 'person:root');
   expect([await read(reading, 'eve'), await read(reading, 'Eve'), await read(reading, 'dan')]).toEqual([401, 401, 200]);
