@@ -90,3 +90,21 @@ export interface PersonPages {
   /** @param admitted.csrf - Every form of the session sends it back. */
   answer(request: Request, admitted: { readonly by: string; readonly csrf: string }): Promise<Response>;
 }
+
+/** What an operator is told of a request. Never a query, a body, an address or a secret. */
+export interface HubRequest {
+  readonly method: string;
+  /** The pattern of its address. */
+  readonly route: string;
+  readonly status: number;
+  /** Milliseconds, the wait of a poll included. */
+  readonly ms: number;
+  /** Of the error that it was answered with. */
+  readonly code?: string | undefined;
+  /** Who was let in, and with which token. */
+  readonly person?: string | undefined;
+  readonly principal?: string | undefined;
+  /** As the address names them. */
+  readonly space?: string | undefined;
+  readonly subject?: string | undefined;
+}

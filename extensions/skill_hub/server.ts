@@ -2,9 +2,10 @@ import { type Context, Hono } from 'hono';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { type Served, serve } from '../../lib/serving/index.ts';
 import { type Caller, callerWith, createLimits, principalFor, principalsWith } from './access.ts';
-import type { HubEntrance, HubPrincipal, HubService, PersonPages } from './api.ts';
+import type { HubEntrance, HubPrincipal, HubRequest, HubService, PersonPages } from './api.ts';
 import { loadClient } from './login.ts';
 import { People } from './person.ts';
+import { loadTelemetry } from './requests.ts';
 import { ROUTES } from './routes.ts';
 
 export interface ServeHubOptions {
@@ -21,6 +22,8 @@ export interface ServeHubOptions {
   readonly asCoded: (error: unknown) => unknown;
   /** For failures that the caller is not told of. */
   readonly onError: (error: Error) => void;
+  /** Called when a request is answered. Default: nobody is told. */
+  readonly onRequest?: ((request: HubRequest) => void) | undefined;
 }
 
 export interface HubServing extends Pick<Served, 'port'> {
@@ -32,7 +35,12 @@ export interface HubServing extends Pick<Served, 'port'> {
 export async function serveHub({ host = '127.0.0.1', port, ...options }: ServeHubOptions): Promise<HubServing> {
   if (options.entrance?.oidc) await loadClient();
   const stopping = new AbortController();
-  const { fetch } = createApp(options, stopping.signal);
+  const trace = await loadTelemetry();
+  const onRequest = (request: HubRequest): void => {
+    trace(request);
+    options.onRequest?.(request);
+  };
+  const { fetch } = createApp({ ...options, onRequest }, stopping.signal);
   const served = await serve({ fetch, host, port, onError: options.onError });
   return { port: served.port, close: () => served.close(() => stopping.abort()) };
 }
@@ -40,7 +48,7 @@ export async function serveHub({ host = '127.0.0.1', port, ...options }: ServeHu
 // --- internal ---
 
 function createApp(
-  { service, entrance = {}, pagesOf, asCoded, onError }: Omit<ServeHubOptions, 'host' | 'port'>,
+  { service, entrance = {}, pagesOf, asCoded, onError, onRequest }: Omit<ServeHubOptions, 'host' | 'port'>,
   stopping: AbortSignal,
 ): Hono {
   const app = new Hono();
@@ -50,9 +58,25 @@ function createApp(
     if (!isCodedError(error)) onError(thrown instanceof Error ? thrown : new Error(String(thrown)));
     return refusal(isCodedError(error) ? error : new CodedError('UNEXPECTED_FAILURE', 'The request failed.'));
   };
+  const callers = new WeakMap<Request, HubPrincipal>();
   app.use(async (context, next) => {
+    const startedAt = performance.now();
     await next();
-    const { headers } = context.res;
+    const { req, res, error } = context;
+    const { headers, status } = res;
+    const known = callers.get(req.raw);
+    const coded = error && asCoded(error);
+    onRequest?.({
+      method: req.method,
+      route: req.routePath,
+      status,
+      ms: Math.round(performance.now() - startedAt),
+      code: isCodedError(coded) ? coded.code : undefined,
+      person: known?.person,
+      principal: known?.id,
+      space: req.param('space'),
+      subject: req.param('id'),
+    });
     headers.set('x-content-type-options', 'nosniff');
     headers.set('cache-control', 'no-store');
     if (!headers.has('content-security-policy'))
@@ -67,7 +91,9 @@ function createApp(
     const isRead = header === undefined && req.method === 'GET';
     const caller = isRead ? await people.callerOf(req.raw) : await callerWith(principalsWith(service, secret));
     if (!caller) throw new CodedError('HUB_NO_PRINCIPAL', NO_PRINCIPAL);
-    limits.take(caller.principals[0] as HubPrincipal);
+    const [principal] = caller.principals as readonly [HubPrincipal];
+    callers.set(req.raw, principal);
+    limits.take(principal);
     if (stopping.aborted) throw new CodedError('HUB_STOPPING', 'The hub is stopping. Try again later.');
     return caller;
   };

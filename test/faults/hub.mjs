@@ -147,4 +147,10 @@ export const hub = [
     drop: 'digestOf(artifact.bytes) !== digest',
     test: 'writes below no folder that has something in it, and says what the database has not whole',
   },
+  {
+    title: 'A hub prints the query of a search',
+    in: 'createApp',
+    swap: ['req.routePath', 'req.url'],
+    test: 'counts and traces requests by their route, with nothing that a caller has sent',
+  },
 ];

@@ -3,6 +3,7 @@ import { CodedError, describeError } from 'skill-registry/kernel';
 import { createSecrets } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
 import { isLoopback } from '../../../../../lib/loopback/index.ts';
+import type { HubRequest } from '../../../../skill_hub/api.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import type { TeamPages } from '../../../core/review.ts';
 import { entranceOf, readHubConfig, unknownOf } from '../config.ts';
@@ -27,7 +28,13 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
   const { serveHub } = await import('../../../../skill_hub/index.ts');
   const store = new SqliteStore(file);
   const service = createService({ store, fourEyes, root, unknown: unknownOf(config) });
-  const onError = (error: Error): void => terminal.say(`error: ${describeError(error)}`);
+  const log = (event: string, fields: object): void =>
+    terminal.say(JSON.stringify({ time: new Date().toISOString(), event, ...fields }));
+  const onError = (error: Error): void => log('error', { message: describeError(error) });
+  // What only reads is counted, and printed when it was refused: polls alone would fill a disk.
+  const onRequest = (request: HubRequest): void => {
+    if (request.status >= 400 || request.method !== 'GET') log('request', request);
+  };
   const pages = new Map<string, Promise<TeamPages>>();
   const pagesOf = (space: string): Promise<TeamPages> => {
     const opened =
@@ -40,7 +47,7 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
     return opened;
   };
   try {
-    const serving = await serveHub({ service, entrance, pagesOf, host, port, asCoded, onError }).catch(
+    const serving = await serveHub({ service, entrance, pagesOf, host, port, asCoded, onError, onRequest }).catch(
       (error: unknown) => {
         const message = `Cannot listen on ${host}, port ${port}: ${describeError(error)}. Give another port; 0 takes a free one.`;
         throw new CodedError('HUB_LISTEN_FAILED', message, { host, port }, error);
@@ -48,15 +55,17 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
     );
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${serving.port}`;
     terminal.print({ url, four_eyes: fourEyes }, () => url);
+    log('start', { url, four_eyes: fourEyes });
     if (!isLoopback(new URL(url).hostname))
-      terminal.say(
-        'Other machines can reach this address, and HTTP is not encrypted: let only a proxy with TLS reach it.',
-      );
+      log('notice', {
+        message:
+          'Other machines can reach this address, and HTTP is not encrypted: let only a proxy with TLS reach it.',
+      });
     if ((await store.tokens()).length === 0)
-      terminal.say(
-        `Nobody has a token yet: skill-registry hub token add --data ${data} --space team --role admin --person NAME`,
-      );
-    await stop;
+      log('notice', {
+        message: `Nobody has a token yet: skill-registry hub token add --data ${data} --space team --role admin --person NAME`,
+      });
+    log('stop', { signal: await stop });
     await serving.close();
   } finally {
     for (const opened of pages.values()) (await opened.catch(() => undefined))?.close();
@@ -70,12 +79,12 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
 /** Less than ten seconds, after which a supervisor ends it by force. */
 const MOST_MS = 8_000;
 
-function nextSignal(): Promise<void> {
+function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => {
         setTimeout(() => process.exit(EXIT.problem), MOST_MS).unref();
-        resolve();
+        resolve(signal);
       });
   });
 }
