@@ -92,13 +92,15 @@ it('lets lib import its own folder, the doors of its other folders, and packages
   expect(wrong.map(show)).toEqual([]);
 });
 
-it('opens databases in lib/sqlite and nowhere else', () => {
+it('opens databases in lib/sqlite and lib/postgres, and nowhere else', () => {
   const folders = ['lib', 'kernel', 'extensions', 'cli', 'test', 'examples', 'bench', 'scripts'];
   const engines =
-    /(?:\bfrom|\bimport|\b(?:import|require|getBuiltinModule)\s*\(|createRequire\([^)]*\)\()\s*['"`](?:better-sqlite3|node:sqlite)['"`]/;
+    /(?:\bfrom|\bimport|\b(?:import|require|getBuiltinModule)\s*\(|createRequire\([^)]*\)\()\s*['"`](?:better-sqlite3|node:sqlite|postgres)['"`]/;
   const wrong = folders
     .flatMap((folder) => sourceFiles(folder))
-    .filter((file) => !file.startsWith('lib/sqlite/') && engines.test(readFileSync(join(ROOT, file), 'utf8')));
+    .filter(
+      (file) => !/^lib\/(?:sqlite|postgres)\//.test(file) && engines.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
   expect(wrong).toEqual([]);
 });
 

@@ -35,6 +35,8 @@ export interface Hub {
 }
 
 export interface HubOptions {
+  /** Default: SQLite in `folder`. */
+  readonly store?: HubStore;
   readonly fourEyes?: boolean;
   readonly folder?: string;
   readonly entrance?: HubEntrance;
@@ -52,7 +54,7 @@ export function skillText(id: string, description: string, lines: readonly strin
 /** A hub with real HTTP on loopback. It is closed when the test has finished. */
 export async function openHub(given: HubOptions = {}): Promise<Hub> {
   const folder = given.folder ?? tempFolder();
-  const store = new SqliteStore(dataFile(folder));
+  const store = given.store ?? new SqliteStore(dataFile(folder));
   const service = createService({
     store,
     fourEyes: given.fourEyes ?? false,

@@ -1,12 +1,15 @@
 import { join, resolve } from 'node:path';
-import type { Options } from '../../../../../lib/command-line/index.ts';
+import { invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
 import { makePrivateFolder } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import type { HubStore } from '../store/hub-store.ts';
+import { PostgresStore } from '../store/postgres.ts';
 import { SqliteStore } from '../store/sqlite.ts';
 
 export interface HubOptions extends Options {
-  readonly data: string;
+  readonly data?: string;
+  /** Of PostgreSQL; see `addressOf`. Default: SQLite in `data`. */
+  readonly store?: string;
 }
 
 /** Absolute; the folder is made. */
@@ -18,9 +21,50 @@ export function dataFile(data: string): string {
   return join(folder, 'hub.db');
 }
 
-/** It is closed when the command ends. */
-export function openStore({ data }: HubOptions, terminal: CommandTerminal): HubStore {
-  const store = new SqliteStore(dataFile(resolve(terminal.cwd, data)));
+/** @throws INVALID_ARGUMENT without `--data`. */
+export function rootOf({ data }: HubOptions, { cwd }: CommandTerminal): string {
+  if (data !== undefined) return resolve(cwd, data);
+  throw invalidArgument('Say where the folder of the hub is: --data DIR.');
+}
+
+/**
+ * As it is given, or in the variable `NAME` of the environment: `--store '${NAME}'`. A password in an argument is seen
+ * by everybody on the machine. @throws INVALID_ARGUMENT.
+ */
+export function addressOf(given: string, { environment }: CommandTerminal): string {
+  const [, name] = /^\$\{(\w+)\}$/.exec(given) ?? [];
+  const address = name === undefined ? given : environment[name];
+  if (!address || !/^postgres(?:ql)?:\/\//.test(address))
+    throw invalidArgument(`--store takes postgres://USER@HOST:PORT/DATABASE, or '\${NAME}' of a variable that has it.`);
+  if (name !== undefined || !/^[^?]*\/\/[^?@]*:[^?@]*@|[?&]pass/.test(address)) return address;
+  throw invalidArgument(
+    `A password in the address is seen in the list of processes. Set PGPASSWORD, or take --store '\${NAME}' of a variable.`,
+  );
+}
+
+/** It is closed when the command ends. @throws STORE_UNAVAILABLE, HUB_SCHEMA. */
+export async function openStore(options: HubOptions, terminal: CommandTerminal): Promise<HubStore> {
+  const store = await openEngine(options, terminal);
   terminal.atEnd(() => store.close());
   return store;
+}
+
+/** For `serve`. @throws also HUB_ROLE. */
+export async function openStoreToServe(options: HubOptions, terminal: CommandTerminal): Promise<HubStore> {
+  const store = await openEngine(options, terminal);
+  if (!('assertOnlyAdds' in store)) return store;
+  try {
+    await store.assertOnlyAdds();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+// --- internal ---
+
+async function openEngine(options: HubOptions, terminal: CommandTerminal): Promise<SqliteStore | PostgresStore> {
+  if (options.store === undefined) return new SqliteStore(dataFile(rootOf(options, terminal)));
+  return PostgresStore.open(addressOf(options.store, terminal));
 }

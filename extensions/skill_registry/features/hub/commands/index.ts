@@ -63,13 +63,19 @@ export const commands: FeatureCommands = {
     withSpace(withData(make(hub, 'export', '$ ./copy --data /srv/skills --space team', 'exportSkills', trees)))
       .description('write the skills of a space as folders, which hub import takes')
       .argument('<dir>', 'a new folder, or an empty one');
+    make(hub, 'migrate', `$ --store '\${OWNER}' --role hub`, 'migrateStore', managing)
+      .description('make the tables of a hub in PostgreSQL, as their owner, and print how')
+      .requiredOption(...STORE)
+      .option('--role <role>', 'the role of the hubs, which is there: it is given what it needs and no more');
   },
 };
 
 // --- internal ---
 
+const STORE = ['--store <address>', `postgres://USER@HOST:PORT/DATABASE, or \${NAME} of the environment`] as const;
+
 function withData(command: Command): Command {
-  return command.requiredOption('--data <dir>', 'folder of the hub');
+  return command.option('--data <dir>', 'folder of the hub').option(...STORE);
 }
 
 function withSpace(command: Command): Command {

@@ -1,14 +1,24 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { actorOf, EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
+import {
+  actorOf,
+  EXIT,
+  type ExitStatus,
+  invalidArgument,
+  type Options,
+} from '../../../../../lib/command-line/index.ts';
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import { grantNamed } from '../config.ts';
 import { hubName } from '../serve/people.ts';
 import * as tokens from '../serve/tokens.ts';
+
 import type { HubToken } from '../store/hub-store.ts';
+
+import { migrate } from '../store/postgres-tables.ts';
+
 import { assertWhole, backUp, SqliteStore } from '../store/sqlite.ts';
-import { dataFile, type HubOptions, openStore } from './data.ts';
+import { addressOf, dataFile, type HubOptions, openStore, rootOf } from './data.ts';
 
 interface GrantOptions extends HubOptions {
   readonly space: string;
@@ -20,18 +30,23 @@ interface AddOptions extends GrantOptions {
   readonly days?: number;
 }
 
+interface MigrateOptions extends Options {
+  readonly store: string;
+  readonly role?: string;
+}
+
 export async function addToken(options: AddOptions, terminal: Terminal): Promise<ExitStatus> {
   const { space, role, days } = options;
   const { by } = actorOf(options, terminal);
   const { by: person } = actorOf({ by: options.person }, terminal);
-  const { secret, id } = await tokens.addToken(openStore(options, terminal), { space, role, person, days, by });
+  const { secret, id } = await tokens.addToken(await openStore(options, terminal), { space, role, person, days, by });
   terminal.print({ id, space, role, person, token: secret }, () => secret);
   terminal.say(`It opens the space ${space} as ${role}, for ${person}. It is not shown again; ${id} is its id.`);
   return EXIT.done;
 }
 
 export async function listTokens(options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
-  const all = await openStore(options, terminal).tokens();
+  const all = await (await openStore(options, terminal)).tokens();
   const now = new Date().toISOString();
   const stateOf = (revoked: string | null, expires: string | null): string =>
     revoked === null ? (expires !== null && expires <= now ? 'over' : 'valid') : 'revoked';
@@ -45,7 +60,7 @@ export async function listTokens(options: HubOptions, terminal: Terminal): Promi
 
 export async function revokeToken(id: string, options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
   const { by } = actorOf(options, terminal);
-  if (!(await openStore(options, terminal).revokeToken(id, by)))
+  if (!(await (await openStore(options, terminal)).revokeToken(id, by)))
     throw invalidArgument(`There is no valid token ${JSON.stringify(id)}. hub token list shows those there are.`);
   terminal.print({ id, revoked: true });
   terminal.say(`${id} is revoked. A running hub refuses it from now on.`);
@@ -53,7 +68,7 @@ export async function revokeToken(id: string, options: HubOptions, terminal: Ter
 }
 
 export async function listPeople(options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
-  const people = await openStore(options, terminal).people();
+  const people = await (await openStore(options, terminal)).people();
   const rows = people.map(({ person, space, role }) => [person, space, role ?? 'removed']);
   terminal.print({ people }, () => terminal.table(['PERSON', 'SPACE', 'ROLE'], rows));
   return EXIT.done;
@@ -63,7 +78,7 @@ export async function addPerson(name: string, options: GrantOptions, terminal: T
   const { by } = actorOf(options, terminal);
   const known = hubName(actorOf({ by: name }, terminal).by);
   const grant = grantNamed(options);
-  await openStore(options, terminal).addPerson({ ...known, ...grant }, by);
+  await (await openStore(options, terminal)).addPerson({ ...known, ...grant }, by);
   terminal.print({ person: known.person, ...grant });
   terminal.say(`${known.person} is ${grant.role} in the space ${grant.space}, also at a running hub.`);
   return EXIT.done;
@@ -72,7 +87,7 @@ export async function addPerson(name: string, options: GrantOptions, terminal: T
 export async function removePerson(name: string, options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
   const { by } = actorOf(options, terminal);
   const known = hubName(actorOf({ by: name }, terminal).by);
-  const store = openStore(options, terminal);
+  const store = await openStore(options, terminal);
   await store.removePerson(known, by);
   const isOwn = (token: HubToken): boolean => token.revoked === null && hubName(token.person).key === known.key;
   const tokens = (await store.tokens()).filter(isOwn).map(({ id }) => id);
@@ -83,7 +98,7 @@ export async function removePerson(name: string, options: HubOptions, terminal: 
 }
 
 export async function showAudit(options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { rows, broken } = await openStore(options, terminal).audit();
+  const { rows, broken } = await (await openStore(options, terminal)).audit();
   const lines = rows.map(({ seq, at, by, space, what, subject }) => [seq, at, by, space, what, subject]);
   const head = ['NUMBER', 'WHEN', 'WHO', 'SPACE', 'WHAT', 'ABOUT'];
   const last = rows.at(-1)?.hash ?? null;
@@ -96,7 +111,7 @@ export async function showAudit(options: HubOptions, terminal: Terminal): Promis
 export function makeBackup(to: string, options: HubOptions, terminal: Terminal): ExitStatus {
   const target = resolve(terminal.cwd, to);
   if (existsSync(target)) throw invalidArgument(`${target} is there already. Give a new file.`);
-  backUp(dataFile(resolve(terminal.cwd, options.data)), target);
+  backUp(fileOf(options, terminal), target);
   makePrivateFile(target);
   terminal.print({ file: target }, () => target);
   return EXIT.done;
@@ -105,7 +120,7 @@ export function makeBackup(to: string, options: HubOptions, terminal: Terminal):
 export async function restoreBackup(from: string, options: HubOptions, terminal: Terminal): Promise<ExitStatus> {
   const source = resolve(terminal.cwd, from);
   if (!existsSync(source)) throw invalidArgument(`There is no file ${source}.`);
-  const file = dataFile(resolve(terminal.cwd, options.data));
+  const file = fileOf(options, terminal);
   const copy = `${file}.restored`;
   copyFileSync(source, copy);
   try {
@@ -123,4 +138,21 @@ export async function restoreBackup(from: string, options: HubOptions, terminal:
   terminal.print({ file }, () => file);
   terminal.say('Restored. Machines read everything again when serve runs.');
   return EXIT.done;
+}
+
+/** As the owner of the tables; what is done is printed. */
+export async function migrateStore(options: MigrateOptions, terminal: Terminal): Promise<ExitStatus> {
+  const sql = await migrate(addressOf(options.store, terminal), options.role);
+  terminal.print({ sql }, () => sql);
+  terminal.say(sql === '' ? 'The tables are those of this release; nothing was done.' : 'This was done.');
+  return EXIT.done;
+}
+
+// --- internal ---
+
+function fileOf(options: HubOptions, terminal: Terminal): string {
+  if (options.store === undefined) return dataFile(rootOf(options, terminal));
+  throw invalidArgument(
+    'A database of PostgreSQL is copied with pg_dump, and put back with pg_restore; then serve goes on.',
+  );
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { createSecrets } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
@@ -8,8 +7,8 @@ import type { CommandTerminal as Terminal } from '../../../core/command-line.ts'
 import type { TeamPages } from '../../../core/review.ts';
 import { entranceOf, readHubConfig, unknownOf } from '../config.ts';
 import { asCoded, createService } from '../serve/service.ts';
-import { SqliteStore } from '../store/sqlite.ts';
-import { dataFile, type HubOptions } from './data.ts';
+
+import { type HubOptions, openStoreToServe, rootOf } from './data.ts';
 
 interface ServeOptions extends HubOptions {
   readonly host: string;
@@ -17,16 +16,16 @@ interface ServeOptions extends HubOptions {
 }
 
 /** Runs until a signal, and ends within ten seconds of it. */
-export async function serve({ data, host, port }: ServeOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function serve(options: ServeOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { host, port } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw invalidArgument('--port takes 0 to 65535.');
   const stop = nextSignal();
-  const root = resolve(terminal.cwd, data);
-  const file = dataFile(root);
+  const root = rootOf(options, terminal);
   const config = readHubConfig(root);
   const { four_eyes: fourEyes } = config;
   const entrance = entranceOf(config, createSecrets(root, terminal.environment));
   const { serveHub } = await import('../../../../skill_hub/index.ts');
-  const store = new SqliteStore(file);
+  const store = await openStoreToServe(options, terminal);
   const service = createService({ store, fourEyes, root, unknown: unknownOf(config) });
   const log = (event: string, fields: object): void =>
     terminal.say(JSON.stringify({ time: new Date().toISOString(), event, ...fields }));
@@ -63,7 +62,8 @@ export async function serve({ data, host, port }: ServeOptions, terminal: Termin
       });
     if ((await store.tokens()).length === 0)
       log('notice', {
-        message: `Nobody has a token yet: skill-registry hub token add --data ${data} --space team --role admin --person NAME`,
+        message:
+          'Nobody has a token yet: skill-registry hub token add --space team --role admin --person NAME, with the same --data or --store',
       });
     log('stop', { signal: await stop });
     await serving.close();

@@ -7,7 +7,7 @@ import { inspectFiles } from '../../guard/inspect-files.ts';
 import { grantNamed, readHubConfig } from '../config.ts';
 import { filesToInspect, type Team } from '../team/team.ts';
 import { exportTree, importTree } from '../team/trees.ts';
-import { type HubOptions, openStore } from './data.ts';
+import { type HubOptions, openStore, rootOf } from './data.ts';
 
 interface TreeOptions extends HubOptions {
   readonly space: string;
@@ -15,13 +15,13 @@ interface TreeOptions extends HubOptions {
 }
 
 export async function importSkills(from: string, options: TreeOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { data, space, allowBlock = [] } = options;
+  const { space, allowBlock = [] } = options;
   grantNamed({ space, role: 'admin' });
-  const root = resolve(terminal.cwd, data);
+  const root = rootOf(options, terminal);
   const team: Team = {
     space,
     root,
-    store: openStore(options, terminal),
+    store: await openStore(options, terminal),
     fourEyes: readHubConfig(root).four_eyes,
     limits: DEFAULT_LIMITS,
     async inspect(_skillId, files) {
@@ -44,7 +44,7 @@ export async function importSkills(from: string, options: TreeOptions, terminal:
 
 export async function exportSkills(to: string, options: TreeOptions, terminal: Terminal): Promise<ExitStatus> {
   const { space } = options;
-  const work = exportTree({ store: openStore(options, terminal), space }, resolve(terminal.cwd, to));
+  const work = exportTree({ store: await openStore(options, terminal), space }, resolve(terminal.cwd, to));
   const { skills, files, damaged } = await terminal.during('exporting', work);
   terminal.print({ space, skills, files, damaged });
   for (const id of damaged) terminal.say(`error: ${id}: what the database has is not what was published.`);

@@ -1,5 +1,6 @@
 import { CodedError, describeError, type z } from 'skill-registry/kernel';
 import { unlessCoded } from '../../../../../lib/errors/index.ts';
+import { postgresFailure } from '../../../../../lib/postgres/index.ts';
 import { sqliteFailure } from '../../../../../lib/sqlite/index.ts';
 import { oneLine } from '../../../../../lib/text/index.ts';
 import type { HubGrant, HubPrincipal, HubService } from '../../../../skill_hub/api.ts';
@@ -160,7 +161,8 @@ export function createService(options: ServiceOptions): OpenedService {
 
 /** What the database says, as a code. */
 export function asCoded(error: unknown): unknown {
-  const failure = sqliteFailure(error);
+  const failure = sqliteFailure(error) ?? postgresFailure(error);
+  if (failure === 'text') return invalidArgument('A text has a character that the database does not keep.');
   if (failure === undefined || failure === 'other') return error;
   return new CodedError('STORE_UNAVAILABLE', `The database of the hub cannot be used now (${failure}).`, {}, error);
 }
@@ -168,8 +170,8 @@ export function asCoded(error: unknown): unknown {
 // --- internal ---
 
 const MOST_CHANGES = 500;
-/** How often a wait looks whether its token was revoked, or another process has changed something. */
-const LOOK_MS = 500;
+/** How often a wait looks whether its token is over; of a revocation it is told, as of every change. */
+const LOOK_MS = 5000;
 
 interface Wait {
   readonly after: number;

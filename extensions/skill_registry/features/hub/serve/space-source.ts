@@ -18,8 +18,8 @@ import { fileAt, filesOf } from '../team/team.ts';
 
 /** The skills of a space as they are now, with their files in memory. A scan reads what has changed since the last. */
 export function spaceSource(store: HubStore, space: string): SkillSource {
-  const own = new Map<string, Kept>();
-  let seen = 0;
+  let own = new Map<string, Kept>();
+  let [seen, epoch] = [0, ''];
   const read = async (id: string, digest: string): Promise<Kept | undefined> => {
     const artifact = await store.artifact(space, digest, { skillId: id });
     return artifact && keep(space, id, await filesOf(artifact));
@@ -37,17 +37,23 @@ export function spaceSource(store: HubStore, space: string): SkillSource {
     location: `the space ${space}`,
     broughtIn: true,
     async scan() {
+      const state = await store.state(space);
+      // After a restore: what was read stays until everything is read again.
+      const isOther = epoch !== state.epoch || seen > state.head;
+      const next = isOther ? new Map<string, Kept>() : own;
+      if (isOther) seen = 0;
       for (;;) {
         const changes = await store.changes(space, seen, 500);
         for (const { seq, id, entry } of changes) {
           await takeBreak();
           const kept = entry && (await read(id, entry.digest));
-          if (kept) own.set(kept.skill?.qualifiedId ?? id, kept);
-          else own.delete(`${space}:${id}`);
+          if (kept) next.set(kept.skill?.qualifiedId ?? id, kept);
+          else next.delete(`${space}:${id}`);
           seen = seq;
         }
         if (changes.length === 0) break;
       }
+      [own, epoch] = [next, state.epoch];
       const all = [...own.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
       return { skills: all.flatMap(({ skill }) => skill ?? []), problems: all.flatMap(({ problems }) => problems) };
     },

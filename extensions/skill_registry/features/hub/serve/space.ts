@@ -62,16 +62,29 @@ function openedSpace(core: Core, team: Team): ReturnType<NonNullable<Feature['op
   const { heldSkills } = core.of(guard);
   core.catalog.addSource(spaceSource(store, space));
   const settled = () => core.catalog.refresh();
+  let again: NodeJS.Timeout | undefined;
+  const follow = async (): Promise<void> => {
+    clearTimeout(again);
+    const { problems } = await settled();
+    // The database was away: nothing tells of the changes that were not read.
+    if (problems.some(({ code }) => code === 'SOURCE_FAILED')) again = setTimeout(followed, AGAIN_MS).unref();
+  };
+  const followed = (): void => void follow().catch(() => undefined);
   const stop = store.onChange((changed) => {
-    if (changed === space) void settled().catch(() => undefined);
+    if (changed === space) followed();
   });
   return {
     registry: { proposals: proposalsOf(team, settled), history: historyOf(team, settled) },
     admin: adminOf(core, team, heldSkills),
     reviewPages: async () => PAGES,
-    close: stop,
+    close() {
+      clearTimeout(again);
+      stop();
+    },
   };
 }
+
+const AGAIN_MS = 1000;
 
 /** Those of two features, which have nothing of the same name. */
 const PAGES: ReviewPages = {

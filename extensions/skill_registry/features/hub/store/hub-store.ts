@@ -175,7 +175,10 @@ export interface HubStore {
   audit(): Promise<{ readonly rows: readonly AuditRow[]; readonly broken: number | undefined }>;
   /** Numbers given before mean nothing any more. */
   renewEpoch(): Promise<void>;
-  /** Called after a commit or a note of this process. @returns a function that ends this. */
+  /**
+   * Called after whatever is changed in a space, tokens too: at once for this process, within a second for others; also
+   * when nothing was changed. @returns a function that ends this.
+   */
   onChange(listener: (space: string) => void): () => void;
   close(): Promise<void>;
 }

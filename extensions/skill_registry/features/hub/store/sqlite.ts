@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CodedError } from 'skill-registry/kernel';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { openSqlite } from '../../../../../lib/sqlite/index.ts';
 import { fileIdentity, openDatabase, type SqliteDatabase, versionOf } from '../../../core/store/open-database.ts';
 import type {
@@ -49,6 +50,8 @@ export class SqliteStore implements HubStore {
   readonly #database: SqliteDatabase;
   readonly #identity: string;
   readonly #listeners = new Listeners();
+  #looking: NodeJS.Timeout | undefined;
+  #version = 0;
 
   /** @param file - Absolute. @throws STORE_UNAVAILABLE for the file of another release. */
   constructor(file: string) {
@@ -177,12 +180,14 @@ export class SqliteStore implements HubStore {
   }
 
   async revokeToken(id: string, by: string): Promise<boolean> {
-    return this.#write(() => {
-      if (this.#run('UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL', now(), id) === 0) return false;
-      const space = this.#one<{ space: string }>('SELECT space FROM token WHERE id = ?', id)?.space ?? '';
-      this.#addAudit({ by, space, what: 'token revoke', subject: id, details: '{}' });
-      return true;
+    const space = this.#write(() => {
+      if (this.#run('UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL', now(), id) === 0) return undefined;
+      const found = this.#one<{ space: string }>('SELECT space FROM token WHERE id = ?', id)?.space ?? '';
+      this.#addAudit({ by, space: found, what: 'token revoke', subject: id, details: '{}' });
+      return found;
     });
+    if (space !== undefined) this.#listeners.tell(space);
+    return space !== undefined;
   }
 
   async people(key?: string): Promise<readonly HubPerson[]> {
@@ -196,6 +201,7 @@ export class SqliteStore implements HubStore {
       this.#insert('person', { ...person }, 'OR REPLACE');
       this.#addAudit(auditOfPerson(person, by));
     });
+    this.#tellAll();
   }
 
   async removePerson({ key, person }: HubName, by: string): Promise<void> {
@@ -204,6 +210,7 @@ export class SqliteStore implements HubStore {
       this.#insert('person', { key, person, space: '', role: null });
       this.#addAudit(auditOfPerson({ person, space: '', role: null }, by));
     });
+    this.#tellAll();
   }
 
   async nameAccount(account: string, { key, person }: HubName): Promise<string | undefined> {
@@ -227,10 +234,15 @@ export class SqliteStore implements HubStore {
   }
 
   onChange(listener: (space: string) => void): () => void {
+    if (!this.#looking) {
+      this.#version = this.#dataVersion();
+      this.#looking = setInterval(() => this.#look(), LOOK_MS).unref();
+    }
     return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#looking);
     this.#database.close();
   }
 
@@ -238,6 +250,24 @@ export class SqliteStore implements HubStore {
     if (fileIdentity(this.#file) === this.#identity) return this.#database.transaction(work);
     // A restore has put another file there; what is written into this one would be lost.
     throw new CodedError('STORE_UNAVAILABLE', `${this.#file} was replaced while the hub ran. Start the hub again.`);
+  }
+
+  /** A command beside the hub may have changed something. */
+  #look(): void {
+    const version = withFallback(() => this.#dataVersion(), this.#version);
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#tellAll();
+  }
+
+  #tellAll(): void {
+    for (const { space } of this.#all<{ space: string }>('SELECT space FROM token UNION SELECT name FROM space'))
+      this.#listeners.tell(space);
+  }
+
+  /** Another one when another connection has changed something. */
+  #dataVersion(): number {
+    return this.#one<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
   }
 
   #one<Row>(sql: string, ...values: readonly Value[]): Row | undefined {
@@ -322,6 +352,7 @@ const SKILLS = 'SELECT seq, id, description, tags, type, digest, size, revision 
 const REVISIONS = 'SELECT number, kind, digest, type, at, by, reason, proposal, persons FROM revision';
 const TOKENS = 'SELECT id, space, role, person, created, created_by, expires, last_use, revoked FROM token';
 const STEPS = [SCHEMA, PEOPLE];
+const LOOK_MS = 500;
 
 function prepare(database: SqliteDatabase, file: string): void {
   const version = versionOf(database);

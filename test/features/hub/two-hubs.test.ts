@@ -1,0 +1,132 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PostgresStore } from '../../../extensions/skill_registry/features/hub/store/postgres.ts';
+import { DEPLOY, type Hub, openHub, sentChange, sentId, skillText } from '../../helpers/hub.ts';
+import { asOwner, type HubDatabase, hubDatabase, usePostgres } from '../../helpers/postgres.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
+
+let database: HubDatabase;
+let hubs: readonly [Hub, Hub];
+let admin: string;
+
+function decide(hub: Hub, token: string, proposal: { proposal_id: string; version: string }) {
+  const body = { decision: 'approve', version: proposal.version };
+  return hub.ask(token, 'POST', `/proposals/${proposal.proposal_id}/decide`, body);
+}
+
+async function pollOf(hub: Hub, token: string, after: number) {
+  const { epoch } = (await hub.ask(token, 'GET', '/changes')).json;
+  const began = performance.now();
+  const answer = hub.ask(token, 'GET', `/changes?after=${after}&epoch=${epoch}&wait=50`);
+  return async () => ({ ...(await answer), seconds: (performance.now() - began) / 1000 });
+}
+
+describe('two hubs on one database', () => {
+  usePostgres();
+  beforeEach(async () => {
+    database = await hubDatabase();
+    const open = async () => openHub({ store: await PostgresStore.open(database.address) });
+    hubs = [await open(), await open()];
+    admin = await hubs[0].token('admin', 'ada');
+  });
+
+  it('decide each of a hundred proposals once, whoever of ten approves first, at whichever hub', async () => {
+    const [one, two] = hubs;
+    const reviewers = await Promise.all(Array.from({ length: 10 }, (_, at) => one.token('reviewer', `reviewer-${at}`)));
+    const ids = Array.from({ length: 100 }, (_, at) => `skill-${at}`);
+    await Promise.all(
+      ids.map(async (id, at) => {
+        const content = skillText(id, `How to do ${id}.`, ['1. Do it.']);
+        const sent = { id: sentId(), skill_id: id, kind: 'create', content, justification: 'It is needed.', agent: id };
+        expect((await (at % 2 ? one : two).ask(admin, 'POST', '/proposals', sent)).status).toBe(201);
+      }),
+    );
+    const all = (await two.ask(admin, 'GET', '/proposals?state=open&limit=200')).json.proposals;
+    expect(all).toHaveLength(100);
+    for (const proposal of all) {
+      const answers = await Promise.all(reviewers.map((token, at) => decide(at % 2 ? one : two, token, proposal)));
+      const others = answers.filter(({ status }) => status !== 200).map(({ json }) => json.error.code);
+      expect(others).toEqual(Array(9).fill('PROPOSAL_DECIDED'));
+    }
+    const feed = (await one.ask(admin, 'GET', '/changes')).json;
+    expect([feed.head, feed.changes.length]).toEqual([100, 100]);
+    expect((await one.store.audit()).broken).toBeUndefined();
+    expect([...one.errors, ...two.errors]).toEqual([]);
+  }, 300_000);
+
+  it('apply one of two changes of one line, and make the other one stale', async () => {
+    const [one, two] = hubs;
+    await one.publish(admin, 'deploy', DEPLOY);
+    const base = await two.digest(admin, 'deploy');
+    for (let round = 0; round < 5; round++) {
+      const carol = await one.token('proposer', `carol-${round}`);
+      const shown = await Promise.all(
+        hubs.map(async (hub, at) => {
+          const sent = { ...sentChange(base), new_string: `1. Make it ${round}-${at}.` };
+          const { proposal_id: id } = (await hub.ask(carol, 'POST', '/proposals', sent)).json;
+          return (await hub.ask(carol, 'GET', `/proposals/${id}`)).json;
+        }),
+      );
+      const answers = await Promise.all(shown.map((proposal, at) => decide(hubs[at] as Hub, admin, proposal)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      expect(answers.find(({ status }) => status === 409)?.json.error.code).toBe('PROPOSAL_STALE');
+      const states = await Promise.all(shown.map(({ proposal_id: id }) => two.ask(admin, 'GET', `/proposals/${id}`)));
+      expect(states.map(({ json }) => json.state).sort()).toEqual(['approved', 'stale']);
+      await one.ask(admin, 'POST', '/skills/deploy/rollback', { revision: 1, reason: 'Again.' });
+    }
+  });
+
+  it('end the open poll of a token within a second that was revoked at the other hub, or by the command', async () => {
+    const [one, two] = hubs;
+    const ends = [
+      (id: string) => one.store.revokeToken(id, 'person:root'),
+      (id: string) =>
+        runCommand(['hub', 'token', 'revoke', id, '--store', '$' + '{STORE}'], {
+          environment: { STORE: database.address },
+        }),
+    ];
+    for (const end of ends) {
+      const before = new Set((await one.store.tokens()).map(({ id }) => id));
+      const reader = await one.token('reader', 'bob');
+      const id = (await one.store.tokens()).find((token) => !before.has(token.id))?.id ?? '';
+      const polled = await pollOf(two, reader, 0);
+      await end(id);
+      const { json, seconds } = await polled();
+      expect(json.error.code).toBe('HUB_NO_PRINCIPAL');
+      // Far from the fifty that it asked for.
+      expect(seconds).toBeLessThan(20);
+      expect((await two.ask(reader, 'GET', '/changes')).status).toBe(401);
+    }
+  });
+
+  it('see at once what the other one has made: in a poll, in a search and among the proposals', async () => {
+    const [one, two] = hubs;
+    expect((await two.ask(admin, 'GET', '/search?q=shop')).json.hits).toEqual([]);
+    const polled = await pollOf(two, admin, 0);
+    await one.publish(admin, 'deploy', DEPLOY);
+    expect((await polled()).json).toMatchObject({ head: 1, changes: [{ id: 'deploy' }] });
+    const found = async () => (await two.ask(admin, 'GET', '/search?q=shop')).json.hits.length === 1;
+    await waitFor('the search of the other hub', found);
+    const carol = await two.token('proposer', 'carol');
+    const base = await two.digest(carol, 'deploy');
+    await one.ask(carol, 'POST', '/proposals', sentChange(base));
+    expect((await two.ask(carol, 'GET', '/proposals')).json.proposals).toHaveLength(1);
+  });
+
+  it('hear of a change also when its notification is lost', async () => {
+    const [one, two] = hubs;
+    const polled = await pollOf(two, admin, 0);
+    await asOwner(database.owner, async (sql) => {
+      // As by a hub whose notifications never come.
+      await sql.unsafe(`CREATE FUNCTION skill_hub.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''`);
+      await sql.unsafe(`ALTER DATABASE ${database.name} SET search_path = skill_hub, pg_catalog`);
+    });
+    const third = await PostgresStore.open(`${database.address}?search_path=skill_hub,pg_catalog`);
+    const silent = await openHub({ store: third });
+    await silent.publish(admin, 'deploy', DEPLOY);
+    const { json, seconds } = await polled();
+    expect(json).toMatchObject({ head: 1, changes: [{ id: 'deploy' }] });
+    expect(seconds).toBeLessThan(20);
+    expect(one.errors).toEqual([]);
+  });
+});
