@@ -109,6 +109,24 @@ export const hubMachines = [
     test: 'holds what the policy of its space denies',
   },
   {
+    title: 'A hub lets its skills in where no config takes that',
+    in: 'createHubSource',
+    swap: ['options.allowances', "options.id !== ''"],
+    test: 'lets in what a reviewer of the hub has allowed, where the config takes that',
+  },
+  {
+    title: 'What a hub allows of a content lets in all that is found in it',
+    in: 'createHubSource.allows',
+    swap: ['findings.every((one) => allowed.has(findingKey(one)))', 'allowed.size > 0'],
+    test: 'releases nothing by what it allows in another content',
+  },
+  {
+    title: 'Machines do not hear that an allowance was revoked',
+    in: 'renewAllowed',
+    swap: ['isAllowed ? await foundIn(team, files) : []', 'await foundIn(team, files)'],
+    test: 'lets in what a reviewer of the hub has allowed, where the config takes that',
+  },
+  {
     title: 'A root that nobody has approved has its hub asked',
     in: 'hubKind.open',
     swap: ['!trusted', 'trusted === undefined'],

@@ -1,3 +1,4 @@
+import type { SkillRegistry } from 'skill-registry';
 import { onTestFinished } from 'vitest';
 import type { HubEntrance, HubGrant, HubRole } from '../../extensions/skill_hub/api.ts';
 import { serveHub } from '../../extensions/skill_hub/index.ts';
@@ -31,6 +32,8 @@ export interface Hub {
   publish(admin: string, id: string, text: string): Promise<HubAnswer>;
   /** Of the skill as it is now. */
   digest(token: string, id: string): Promise<string>;
+  /** Of a space, as its review page has it. Default: `team`. */
+  registry(space?: string): Promise<SkillRegistry>;
   close(): Promise<void>;
 }
 
@@ -109,6 +112,7 @@ export async function openHub(given: HubOptions = {}): Promise<Hub> {
     async token(role, who, space = 'team') {
       return (await addToken(store, { space, role, person: `person:${who}`, by: 'person:root' })).secret;
     },
+    registry: (space = 'team') => service.registryOf(space),
     publish: (admin, id, text) => ask(admin, 'PUT', `/skills/${id}`, text),
     async digest(token, id) {
       const { json } = await ask(token, 'GET', '/changes');

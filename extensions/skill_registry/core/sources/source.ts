@@ -4,7 +4,7 @@ import { unapprovedRootProblem } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
-import type { RemoteFiles } from '../skill/guard.ts';
+import type { Finding, RemoteFiles } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import type { ValidationProfile } from '../skill/spec-rules.ts';
 import type { PackScopes, TakenProposal } from './types.ts';
@@ -67,6 +67,8 @@ export interface SkillSource {
    * @throws ORIGIN_UNAVAILABLE (`status` 404: there is none), ORIGIN_REFUSED.
    */
   policy?(etag: string | undefined, signal: AbortSignal): Promise<ReceivedText | undefined>;
+  /** Whether people at the source have allowed all these findings in the skill as it is, and the config takes that. */
+  allows?(skill: Skill, findings: readonly Finding[]): boolean;
   /** Looks for changes as long as the registry watches. Must not reject. */
   follow?(signal: AbortSignal): Promise<void>;
   /** The digest of a file, if known without reading it. */

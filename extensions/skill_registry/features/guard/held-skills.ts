@@ -33,6 +33,8 @@ interface HeldSkillsOptions extends InspectedSkillsOptions {
   readonly heldBecause?: ((skill: Skill, digest?: string) => string | undefined) | undefined;
   /** Whether these reasons are others than at the last scan. Default: never. */
   readonly reasonsChanged?: () => boolean;
+  /** Whether others, whom the config believes, have allowed all these findings in this content. Default: never. */
+  readonly isAllowedThere?: (skill: Skill, findings: readonly Finding[]) => boolean;
   /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
   readonly isOfPackage: (skill: Skill) => boolean;
   /** Called before a skill is judged: facts outside its files may hold it. */
@@ -367,7 +369,8 @@ export class HeldSkills {
     if (entry?.verdict !== 'block' && findings.length === 0) return undefined;
     const digest = entry?.digest ?? this.#options.remote?.(skill)?.digestOf(skill) ?? '';
     const inspected = { path: pathOf(skill), digest, broughtIn: this.#isBroughtIn(skill), findings };
-    return isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
+    const isAllowedThere = findings.length > 0 && (this.#options.isAllowedThere?.(skill, findings) ?? false);
+    return isAllowedThere || isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
   }
 }
 

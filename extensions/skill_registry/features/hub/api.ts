@@ -53,5 +53,7 @@ declare module '../../core/config/config.ts' {
     readonly token?: string | undefined;
     /** Ids: nothing else of the space is listed. Default: all. */
     readonly only?: readonly string[] | undefined;
+    /** What reviewers of the hub allowed in a content is let in here, too, and nothing else. Default: false. */
+    readonly allowances?: boolean | undefined;
   }
 }

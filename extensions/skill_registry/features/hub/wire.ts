@@ -1,5 +1,6 @@
 /** What a hub and its machines say to each other, as JSON. Both halves read with these. */
 import { z } from 'skill-registry/kernel';
+import type { Finding } from '../../core/skill/guard.ts';
 import { SKILL_NAME } from '../pages/page.ts';
 
 /** A skill as it is now. `type` and `digest` are those of its artifact, as on a page. */
@@ -12,7 +13,11 @@ export interface HubEntry {
   /** Bytes of the artifact. */
   readonly size: number;
   readonly revision: number;
+  /** What looks like an attack in this artifact, and a reviewer has allowed. Absent: nothing. */
+  readonly allowed?: readonly AllowedFinding[] | undefined;
 }
+
+export type AllowedFinding = Pick<Finding, 'rule' | 'file' | 'excerpt'>;
 
 /** Each skill once, with the number of its last change. `entry` is null for one that was withdrawn. */
 export interface HubFeed {
@@ -66,6 +71,7 @@ export interface SentRollback {
   readonly inspected?: string | undefined;
 }
 
+export const MOST_ALLOWED = 100;
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const id = z.string().regex(SKILL_NAME);
 
@@ -77,6 +83,10 @@ export const hubEntry: z.ZodType<HubEntry> = z.object({
   digest,
   size: z.int().min(0),
   revision: z.int().min(1),
+  allowed: z
+    .array(z.object({ rule: z.string().max(100), file: z.string().max(1000), excerpt: z.string().max(1000) }))
+    .max(MOST_ALLOWED)
+    .optional(),
 });
 
 export const hubFeed: z.ZodType<HubFeed> = z.object({

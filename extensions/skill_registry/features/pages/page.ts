@@ -4,6 +4,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { type DownloadOptions, download, downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
+import type { Finding } from '../../core/skill/guard.ts';
 import { INDEX_PATH } from '../install/opened-origin.ts';
 import type { PublishedSkill } from './publish/types.ts';
 
@@ -33,6 +34,8 @@ export interface IndexEntry extends Pick<PublishedSkill, 'name' | 'type' | 'dige
   readonly description: string;
   /** An index of a page has none. */
   readonly tags?: readonly string[] | undefined;
+  /** Nor this: what people at the origin have seen and allowed in the artifact. */
+  readonly allowed?: readonly Pick<Finding, 'rule' | 'file' | 'excerpt'>[] | undefined;
   /** Absolute. */
   readonly url: string;
 }

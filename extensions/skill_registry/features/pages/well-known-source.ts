@@ -23,6 +23,8 @@ import { type CopiedSkill, copyFolder, copyKey, filesOfCopy, skillFolder } from 
 export interface WellKnownSource extends SkillSource {
   /** Of the artifact that the skill came from, or comes from when it is read. */
   artifactOf(skill: Skill): string | undefined;
+  /** Of a skill as it is now; pages with few skills keep none. */
+  entryOf(skill: Skill): IndexEntry | undefined;
   /** Asks again and again, where the origin can wait for news. */
   follow(signal: AbortSignal): Promise<void>;
 }
@@ -78,6 +80,13 @@ export function createWellKnownSource(options: WellKnownSourceOptions): WellKnow
       return scan;
     },
     artifactOf: ({ qualifiedId: id }) => own.get(id)?.digest ?? away.get(id)?.entry.digest,
+    entryOf({ id: name, qualifiedId, digest }) {
+      const copied = own.get(qualifiedId);
+      const listed = away.get(qualifiedId);
+      if (!copied) return listed?.skill.digest === digest ? listed.entry : undefined;
+      if (!filesOfCopy(copied).some((one) => one.path === SKILL_FILE && one.digest === digest)) return undefined;
+      return opened.copy?.entries.find((one) => one.name === name && one.digest === copied.digest);
+    },
     follow: (signal) => page.follow(signal),
     async bring(skill) {
       await page.bring(ownSkill(away, skill).entry);

@@ -140,8 +140,8 @@ function ask(hub: Hub, after: number, epoch: string | undefined, wait: number, e
 }
 
 /** Its address is that of the hub that is asked. */
-function indexEntry({ id: name, description, tags, type, digest }: HubEntry): IndexEntry {
-  return { name, description, tags, type, digest, url: digest };
+function indexEntry({ id: name, description, tags, allowed, type, digest }: HubEntry): IndexEntry {
+  return { name, description, tags, allowed, type, digest, url: digest };
 }
 
 /** Code never comes from a hub. */

@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { unapprovedRootProblem } from '../../../../../kernel/host.ts';
-import { listOf, type Reader, readerOf, refine, text, textLike } from '../../../core/config/readers.ts';
+import { bool, listOf, type Reader, readerOf, refine, text, textLike } from '../../../core/config/readers.ts';
 import { sourceWithoutSkills } from '../../../core/sources/kinds/memory-source.ts';
 import type { SourceKind } from '../../../core/sources/source-kind.ts';
 import { headersWithSecrets, type SecretHeaders } from '../../install/secret-headers.ts';
@@ -29,9 +29,10 @@ export const hubKind: SourceKind = {
     space: textLike(SPACE, `expected ${SPACE_EXPECTED}`),
     token: secret,
     only: listOf(text),
+    allowances: bool,
   },
   hidden: ['token'],
-  async open({ hub = [], space = DEFAULT_SPACE, token: name, only }, host) {
+  async open({ hub = [], space = DEFAULT_SPACE, token: name, only, allowances = false }, host) {
     const { asksForSecrets, getSecret = () => undefined, idOr, mayName, options, root, trusted } = host;
     const named = [hub].flat().map((one) => pageAddress(one) ?? '');
     const [first = ''] = named;
@@ -44,7 +45,8 @@ export const hubKind: SourceKind = {
     const headers = bearer(name);
     const headersOf = (url: string) => headersWithSecrets({ url, headers, getSecret, allows });
     const { createHubSource } = await import('./hub-source.ts');
-    return [createHubSource({ addresses: named, headersOf, id, mayName, only, options, root, secret: headers, space })];
+    const of = { id, mayName, only, allowances, options, root, space };
+    return [createHubSource({ ...of, addresses: named, headersOf, secret: headers })];
   },
 };
 

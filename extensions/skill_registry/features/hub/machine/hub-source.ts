@@ -1,11 +1,13 @@
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { download, downloadIfChanged, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
+import type { Finding } from '../../../core/skill/guard.ts';
+import type { Skill } from '../../../core/skill/skill.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
 import type { SourceHost } from '../../../core/sources/source-kind.ts';
 import type { TakenProposal } from '../../../core/sources/types.ts';
 import type { SecretHeaders } from '../../install/secret-headers.ts';
 import { createWellKnownSource } from '../../pages/well-known-source.ts';
-import { hubHits, type SentProposal } from '../wire.ts';
+import { type AllowedFinding, hubHits, type SentProposal } from '../wire.ts';
 import { feedOf } from './feed.ts';
 import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
 import { type Kept, Outbox } from './outbox.ts';
@@ -18,6 +20,8 @@ export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options'
   readonly secret: SecretHeaders;
   readonly headersOf: (address: string) => OriginHeaders;
   readonly only: readonly string[] | undefined;
+  /** What reviewers of the hub allowed in an artifact is let in here, too. */
+  readonly allowances: boolean;
 }
 
 /**
@@ -82,6 +86,12 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
         return { proposals: own, isAway: true };
       }
     },
+    ...(options.allowances && {
+      allows(skill: Skill, findings: readonly Finding[]) {
+        const allowed = new Set(page.entryOf(skill)?.allowed?.map(findingKey));
+        return findings.every((one) => allowed.has(findingKey(one)));
+      },
+    }),
     policy: (etag, ended) =>
       hub.use(READ_MS, ended, ({ base, ...how }) => downloadIfChanged(`${base}/policy`, MAX_POLICY, { ...how, etag })),
     async close() {
@@ -108,6 +118,11 @@ const MAX_HITS = 100;
 const MAX_SEARCH_ANSWER = 256 * 1024;
 /** Characters. */
 const MAX_MODEL = 200;
+
+/** The artifact says where it stands. */
+function findingKey({ rule, file, excerpt }: AllowedFinding): string {
+  return JSON.stringify([rule, file, excerpt]);
+}
 
 /** Of an agent, as a hub takes it. */
 function nameOf(agent: string): string {

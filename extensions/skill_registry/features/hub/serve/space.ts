@@ -148,6 +148,7 @@ function adminOf(core: Core, team: Team, heldSkills: HeldSkills): Partial<SkillR
       const details = JSON.stringify({ digest: decision.digest, reason });
       await team.store.noteAudit({ by, space: team.space, what: `${action} findings`, subject: entry.id, details });
       const decided = await heldSkills.decide(action, skill as NonNullable<typeof skill>, decision);
+      await publishing.renewAllowed(team, entry.id, { by, reason }, action === 'allow');
       await core.catalog.refresh();
       return decided;
     },

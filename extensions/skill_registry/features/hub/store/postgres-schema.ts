@@ -17,7 +17,7 @@ CREATE TABLE skill_hub.account (account text PRIMARY KEY, key text NOT NULL UNIQ
 CREATE TABLE skill_hub.artifact (digest text PRIMARY KEY, bytes bytea NOT NULL);
 CREATE TABLE skill_hub.skill (
   space text NOT NULL, id text NOT NULL, seq integer NOT NULL, revision integer NOT NULL, digest text, type text,
-  size integer NOT NULL, description text NOT NULL, tags text NOT NULL,
+  size integer NOT NULL, description text NOT NULL, tags text NOT NULL, allowed text NOT NULL,
   PRIMARY KEY (space, id), UNIQUE (space, seq)
 );
 CREATE INDEX skill_by_digest ON skill_hub.skill (digest);

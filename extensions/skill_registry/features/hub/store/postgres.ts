@@ -80,14 +80,15 @@ export class PostgresStore implements HubStore {
 
   async changes(space: string, after: number, limit: number): Promise<readonly HubSkill[]> {
     const rows = await this.#sql<StoredSkill[]>`
-      SELECT seq, id, description, tags, type, digest, size, revision FROM skill
+      SELECT seq, id, description, tags, allowed, type, digest, size, revision FROM skill
       WHERE space = ${space} AND seq > ${after} ORDER BY seq LIMIT ${limit}`;
     return rows.map(skillOf);
   }
 
   async skill(space: string, id: string): Promise<HubSkill | undefined> {
     const [found] = await this.#sql<StoredSkill[]>`
-      SELECT seq, id, description, tags, type, digest, size, revision FROM skill WHERE space = ${space} AND id = ${id}`;
+      SELECT seq, id, description, tags, allowed, type, digest, size, revision FROM skill
+      WHERE space = ${space} AND id = ${id}`;
     return found && skillOf(found);
   }
 

@@ -1,6 +1,7 @@
 /** What every engine of the store keeps, and what a change writes; how, an engine knows. */
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { assertNoNul } from '../../proposals/propose/proposal-store.ts';
+import type { AllowedFinding } from '../wire.ts';
 import type {
   AuditRow,
   HubChange,
@@ -16,7 +17,7 @@ import type {
 export type StoredRevision = Omit<HubRevision, 'persons'> & { readonly persons: string };
 export type StoredProposal = Omit<HubProposal, 'editors'> & { readonly editors: string; readonly space: string };
 export type StoredEvent = Omit<HubEvent, 'content'> & { readonly content: string };
-export interface StoredSkill extends Record<'description' | 'tags' | 'digest', string> {
+export interface StoredSkill extends Record<'description' | 'tags' | 'digest' | 'allowed', string> {
   readonly seq: number;
   readonly id: string;
   readonly type: 'skill-md' | 'archive' | null;
@@ -43,10 +44,12 @@ export function now(): string {
   return new Date().toISOString();
 }
 
-export function skillOf({ seq, id, type, tags, ...entry }: StoredSkill): HubSkill {
+export function skillOf({ seq, id, type, tags, allowed: found, ...entry }: StoredSkill): HubSkill {
   if (type === null) return { seq, id, entry: null };
   const listed = JSON.parse(tags) as readonly string[];
-  return { seq, id, entry: { id, type, ...entry, ...(listed.length > 0 && { tags: listed }) } };
+  const allowed = JSON.parse(found) as readonly AllowedFinding[];
+  const given = { ...(listed.length > 0 && { tags: listed }), ...(allowed.length > 0 && { allowed }) };
+  return { seq, id, entry: { id, type, ...entry, ...given } };
 }
 
 export function revisionOf({ persons, ...row }: StoredRevision): HubRevision {
@@ -95,7 +98,8 @@ export function eventRow(space: string, proposal: string, { kind, by, content }:
 export function rowsOfCommit(space: string, change: HubChange): RowsOfCommit {
   const { skillId, artifact, after, kind, by, reason, persons, proposal } = change;
   const [number, at] = [after + 1, now()];
-  const { digest = null, type = null, size = 0, description = '', tags = [] } = artifact?.entry ?? {};
+  const { digest = null, type = null, size = 0, description = '', tags = [], allowed = [] } = artifact?.entry ?? {};
+  const lists = { tags: JSON.stringify(tags), allowed: JSON.stringify(allowed) };
   const approval = { kind: 'approved', by, content: { revision: number } } as const;
   const merge = { kind: 'merged', by, content: {} } as const;
   const events = proposal ? [approval, ...(proposal.merged ? [merge] : [])] : [];
@@ -107,7 +111,7 @@ export function rowsOfCommit(space: string, change: HubChange): RowsOfCommit {
     events: events.map((event) => eventRow(space, proposal?.id ?? '', event)),
     artifact: artifact && { digest, bytes: artifact.bytes },
     revision: { ...made, persons: JSON.stringify(persons) },
-    skill: { space, id: skillId, revision: number, digest, type, size, description, tags: JSON.stringify(tags) },
+    skill: { space, id: skillId, revision: number, digest, type, size, description, ...lists },
     audit: { by, space, what: kind, subject: skillId, details },
   };
 }

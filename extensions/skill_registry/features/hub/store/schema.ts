@@ -9,7 +9,7 @@ CREATE TABLE token (
 CREATE TABLE artifact (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE skill (
   space TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, revision INTEGER NOT NULL, digest TEXT, type TEXT,
-  size INTEGER NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL,
+  size INTEGER NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL, allowed TEXT NOT NULL,
   PRIMARY KEY (space, id)
 );
 CREATE UNIQUE INDEX skill_by_number ON skill (space, seq);

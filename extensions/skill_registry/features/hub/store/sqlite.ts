@@ -348,7 +348,7 @@ export function assertWhole(file: string): void {
 
 // --- internal ---
 
-const SKILLS = 'SELECT seq, id, description, tags, type, digest, size, revision FROM skill';
+const SKILLS = 'SELECT seq, id, description, tags, allowed, type, digest, size, revision FROM skill';
 const REVISIONS = 'SELECT number, kind, digest, type, at, by, reason, proposal, persons FROM revision';
 const TOKENS = 'SELECT id, space, role, person, created, created_by, expires, last_use, revoked FROM token';
 const STEPS = [SCHEMA, PEOPLE];

@@ -24,6 +24,7 @@ import {
   presentSkill,
   type Team,
   textOf,
+  withAllowed,
   withFile,
 } from './team.ts';
 
@@ -85,7 +86,7 @@ export async function approve(
       checkSize(location, path, after, limits);
       checkValid(location, path, current, after);
     }
-    if (kind !== 'delete') await assertSeen(team, skillId, actor, files);
+    const allowed = kind === 'delete' ? [] : await assertSeen(team, skillId, actor, files);
     const revision = await store.commit(space, {
       skillId,
       kind: kind === 'delete' ? 'removed' : 'proposal',
@@ -93,7 +94,7 @@ export async function approve(
       reason,
       persons,
       after: present?.entry.revision ?? (await lastNumber(team, skillId)),
-      artifact: kind === 'delete' ? null : artifactOf(skillId, files),
+      artifact: kind === 'delete' ? null : withAllowed(artifactOf(skillId, files), allowed),
       proposal: { id, edition: row.edition, merged },
     });
     if (revision !== undefined) return { proposalId: id, state: 'approved', skillId, revision, merged };

@@ -8,7 +8,19 @@ import type { Decider } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
 import type { HubRevision, RevisionKind } from '../store/hub-store.ts';
 import { lastNumber } from './decide.ts';
-import { artifactOf, assertOther, assertSeen, fileAt, filesOf, locationOf, presentSkill, type Team } from './team.ts';
+import {
+  artifactOf,
+  assertOther,
+  assertSeen,
+  fileAt,
+  filesOf,
+  foundIn,
+  knownSkill,
+  locationOf,
+  presentSkill,
+  type Team,
+  withAllowed,
+} from './team.ts';
 
 /** Without a proposal. @throws FOUR_EYES where `four_eyes` is set, SKILL_INVALID, PROPOSAL_NO_CHANGE. */
 export async function publish(
@@ -28,8 +40,14 @@ export async function publish(
   for (;;) {
     const after = await lastNumber(team, skillId);
     if ((await team.store.skill(team.space, skillId))?.entry?.digest === artifact.entry.digest) throw noChange(skillId);
-    await assertSeen(team, skillId, actor, files);
-    const made = await team.store.commit(team.space, { ...byOf(actor), skillId, kind: 'published', artifact, after });
+    const allowed = await assertSeen(team, skillId, actor, files);
+    const made = await team.store.commit(team.space, {
+      ...byOf(actor),
+      skillId,
+      kind: 'published',
+      artifact: withAllowed(artifact, allowed),
+      after,
+    });
     if (made !== undefined) return made;
   }
 }
@@ -59,11 +77,23 @@ export async function rollback(team: Team, skillId: string, revision: number, ac
     const files = await filesOfRevision(team, skillId, target);
     const artifact = artifactOf(skillId, files);
     if ((await team.store.skill(team.space, skillId))?.entry?.digest === artifact.entry.digest) throw noChange(skillId);
-    await assertSeen(team, skillId, actor, files);
+    const allowed = await assertSeen(team, skillId, actor, files);
     const kind: RevisionKind = isThere ? 'rollback' : 'restored';
-    const change = { ...byOf(actor), persons: target.persons, skillId, kind, artifact, after };
+    const given = { artifact: withAllowed(artifact, allowed), after };
+    const change = { ...byOf(actor), persons: target.persons, skillId, kind, ...given };
     const made = await team.store.commit(team.space, change);
     if (made !== undefined) return revisionNamed(team, skillId, made);
+  }
+}
+
+/** The same content once more, so that machines hear what is allowed in it now. @throws SKILL_NOT_FOUND. */
+export async function renewAllowed(team: Team, skillId: string, actor: Decider, isAllowed: boolean): Promise<void> {
+  for (;;) {
+    const { entry, files } = await knownSkill(team, skillId);
+    const { persons } = await revisionNamed(team, skillId, entry.revision);
+    const artifact = withAllowed(artifactOf(skillId, files), isAllowed ? await foundIn(team, files) : []);
+    const change = { ...byOf(actor), persons, skillId, kind: 'published', artifact, after: entry.revision } as const;
+    if ((await team.store.commit(team.space, change)) !== undefined) return;
   }
 }
 

@@ -13,7 +13,7 @@ import type { Decider, InspectedChange } from '../../history/types.ts';
 import { type IncomingFile, originSkills, readOriginSkills } from '../../install/opened-origin.ts';
 import { artifactOf as pageArtifactOf } from '../../pages/publish/artifact.ts';
 import type { HubArtifact, HubStore } from '../store/hub-store.ts';
-import type { HubEntry } from '../wire.ts';
+import { type AllowedFinding, type HubEntry, MOST_ALLOWED } from '../wire.ts';
 
 /** The skills of one space, and who decides about them. */
 export interface Team {
@@ -115,24 +115,34 @@ export function filesToInspect(files: readonly IncomingFile[]): readonly ReadPar
 
 /**
  * Only what an inspection has found nothing in, or what was shown. @param after - As the decision leaves the skill.
- * @throws SHOWN_CHANGED, BLOCK_NOT_CONFIRMED.
+ * @returns what is allowed by that. @throws SHOWN_CHANGED, BLOCK_NOT_CONFIRMED.
  */
 export async function assertSeen(
   team: Team,
   skillId: string,
   { inspected }: Pick<Decider, 'inspected'>,
   after: readonly IncomingFile[],
-): Promise<void> {
+): Promise<readonly AllowedFinding[]> {
   if (inspected === undefined) {
     const { blocks, digest } = await team.inspect(skillId, after);
-    if (blocks.length === 0) return;
+    if (blocks.length === 0) return foundIn(team, after);
     const found = [...new Set(blocks.map(({ message }) => message))].join('; ');
     const message = `This looks like an attack: ${found}. Nothing was changed. A person who has looked at it names what was seen: inspected.`;
     throw new CodedError('BLOCK_NOT_CONFIRMED', message, { inspected: digest });
   }
-  if (inspected === digestOfRead(filesToInspect(after))) return;
+  if (inspected === digestOfRead(filesToInspect(after))) return foundIn(team, after);
   const message = `The files of "${skillId}" are others than those that were inspected for this decision. Nothing was changed. Look at it again, then decide.`;
   throw new CodedError('SHOWN_CHANGED', message);
+}
+
+/** All that looks like an attack, also what was allowed before. */
+export async function foundIn(team: Team, files: readonly IncomingFile[]): Promise<readonly AllowedFinding[]> {
+  const { blocks } = await team.inspect('', files);
+  return blocks.slice(0, MOST_ALLOWED).map(({ rule, file, excerpt }) => ({ rule, file, excerpt }));
+}
+
+export function withAllowed({ entry, bytes }: HubArtifact, allowed: readonly AllowedFinding[]): HubArtifact {
+  return { bytes, entry: { ...entry, allowed } };
 }
 
 /** @param persons - Who proposed or edited it. @throws FOUR_EYES. */
