@@ -70,7 +70,7 @@ export const hubPeople = [
     title: 'A login that another browser has begun is finished here',
     in: 'createLogin.finish',
     swap: ["secretOf('state', flow)", "new URL(url).searchParams.get('state') ?? ''"],
-    test: 'takes a code once, and only with what this browser has begun',
+    test: 'believes no token that is not for this login at this hub',
   },
   {
     title: 'A login may take for ever',

@@ -144,6 +144,10 @@ it('believes no token that is not for this login at this hub', async () => {
   }
   provider.says((right) => right);
   expect((await logIn(hub, provider)).status).toBe(303);
+  // A state that this browser has not begun with, none, and two.
+  const { flow, state } = await begin(hub, provider);
+  for (const query of [`state=${state}x`, 'state=', '', `state=${state}&state=x`])
+    expect([query, (await get(hub, `/login/done?code=one&${query}`, flow)).status]).toEqual([query, 403]);
   // The secret went as the provider takes it, and the verifier of PKCE with it.
   const { form, authorization } = provider.asked.at(-1) ?? {};
   expect(form?.get('code_verifier')).toMatch(/^[\w-]{43}$/);
