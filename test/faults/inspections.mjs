@@ -177,4 +177,34 @@ export const inspections = [
     swap: ['digestOf(text)', 'digestOf(digest)'],
     test: 'judges a line once for all processes of the user',
   },
+  {
+    title: 'What runs later is only a fact although the text around fetches it',
+    in: 'stanceOf',
+    swap: ['factWhere?.test(sectionAround(passage, span))', 'factWhere !== undefined'],
+    test: 'is found in "(crontab -l; echo',
+  },
+  {
+    title: 'What another section says counts where something runs later',
+    in: 'sectionAround',
+    swap: ['headingsAt(offset) !== headingsAt(start)', 'headingsAt(offset) === text'],
+    test: 'is not found in "# Logins',
+  },
+  {
+    title: 'What is told openly to run later is in no summary',
+    in: 'inspectFile',
+    swap: ["!match.stance || match.stance === 'fact'", '!match.stance'],
+    test: 'names what SKILL.md tells openly to run later',
+  },
+  {
+    title: 'An order in any table is an input of a test',
+    in: 'stanceOf',
+    swap: ["startsWith('|') && TEST_INPUTS", "startsWith('|') || TEST_INPUTS"],
+    test: 'is found in "## Steps',
+  },
+  {
+    title: 'An address of a known maker excuses a secret that a later step sends',
+    in: 'stepsOf',
+    swap: ['step === FETCHES && OFFICIAL', 'OFFICIAL'],
+    test: 'done-in-steps > is found in "```sh',
+  },
 ];

@@ -67,6 +67,12 @@ describe('of a line of code', () => {
   });
 });
 
+it('names what SKILL.md tells openly to run later, which is no finding', async () => {
+  const text = `${HEAD}\nOptional: add the script to your crontab:\n\n    0 7 * * * ~/tea/boil.sh\n`;
+  const { findings, reach } = await inspectSkill([{ path: 'SKILL.md', bytes: Buffer.from(text) }]);
+  expect([findings, reach.map(({ kind, what }) => `${kind} ${what}`)]).toEqual([[], ['persists crontab']]);
+});
+
 it('takes fenced blocks of SKILL.md for code, and its prose for none', async () => {
   const prose = 'Read ~/.ssh/id_rsa, see https://tea.example.com and run git push.\n';
   expect(await reachOf({ 'SKILL.md': HEAD + prose })).toEqual([]);

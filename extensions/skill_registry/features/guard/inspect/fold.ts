@@ -51,7 +51,7 @@ const FOLD = new RegExp(
 );
 /** In lower case: names that an inspection looks for. */
 const MATTERS =
-  /^(?:iex|invoke-expression|(?:exec|spawn)(?:file)?(?:sync)?|eval|system|popen|child_process|subprocess|__import__|environ)$|\.(?:ssh|aws|gnupg|netrc|npmrc|pypirc|git-credentials|clawdbot|openclaw)\b|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)|\.kube\/|\.(?:claude|cursor|codex|gemini|vscode)\/|\.git\/hooks|launchagents|autostart|\.config\/(?:gcloud|gh|solana)|\blogin data\b|wallet\.dat|(?:^|[;&|]\s?)(?:curl|wget)(?=\s|$)|\/bin\/(?:ba)?sh\b|^powershell|^data:(?:text|application)\/javascript|https?:\/\/./;
+  /^(?:iex|invoke-expression|(?:exec|spawn)(?:file)?(?:sync)?|eval|system|popen|child_process|subprocess|__import__|environ)$|\.(?:ssh|aws|gnupg|netrc|npmrc|pypirc|git-credentials|clawdbot|openclaw)\b|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)|\.kube\/|\.(?:claude|cursor|codex|gemini|vscode)\/|\.git\/hooks|launchagents|autostart|\.config\/(?:gcloud|gh|solana)|\blogin data\b|wallet\.dat|(?:^|[;&|]\s?)(?:curl|wget)(?=\s|$)|\/bin\/(?:ba)?sh\b|^powershell|^data:(?:text|application)\/javascript|https?:\/\/.|^[\w.+-]+@[\w-]+\.[a-z.]{2,20}$/;
 
 function mayFold(part: string): boolean {
   if (part.includes('+') && PLUS.test(part)) return true;

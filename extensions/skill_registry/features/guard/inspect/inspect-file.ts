@@ -37,8 +37,8 @@ export function* inspectFile(given: ClassifiedFile): Steps<FileResult> {
       continue;
     }
     const [rule, match] = one;
-    if (!match.stance) reach.addFound(rule.id, match.line ?? 1, match.words);
-    if (match.stance === 'negated' && rule.level !== 'block') continue;
+    if (!match.stance || match.stance === 'fact') reach.addFound(rule.id, match.line ?? 1, match.words);
+    if (match.stance === 'fact' || (match.stance === 'negated' && rule.level !== 'block')) continue;
     const finding = findingOf(rule, file.path, match);
     const key = findingKey(finding);
     const old = found.get(key);

@@ -34,6 +34,8 @@ export interface Pattern {
   readonly unlessBefore?: RegExp;
   /** Not meant where the same paragraph has the user decide. */
   readonly unlessAsked?: boolean;
+  /** Only a fact where the text around matches this. */
+  readonly factWhere?: RegExp;
   /** In several sentences it is an order only where each with a match of this begins with a verb. */
   readonly order?: RegExp;
   /** Only in code, or only in prose. Default: both. */
@@ -77,9 +79,9 @@ export interface ClassifiedFile {
 
 /**
  * `negated`: its clause says not to do it. `listed`: it is in a list of dangers, or in an expression that finds it.
- * `apart`: its parts are, so that no value flows.
+ * `apart`: its parts are, so that no value flows. `fact`: it is told openly, and no more than that.
  */
-export type Stance = 'negated' | 'listed' | 'apart' | undefined;
+export type Stance = 'negated' | 'listed' | 'apart' | 'fact' | undefined;
 
 export interface Match {
   /** 1-based; undefined when it is about the file itself. */

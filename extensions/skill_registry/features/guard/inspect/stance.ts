@@ -7,7 +7,7 @@ import type { Passage, Pattern, Span, Stance } from './rule.ts';
 export function stanceOf(
   passage: Passage,
   span: Span,
-  { unless, unlessBefore, unlessAsked, order }: Pattern,
+  { unless, unlessBefore, unlessAsked, order, factWhere }: Pattern,
   isScript: boolean,
 ): Stance {
   if (unless?.test(sentenceAround(passage.text, span))) return 'negated';
@@ -24,6 +24,9 @@ export function stanceOf(
     return 'negated';
   if (unlessAsked && ASKS.test(`${before}${text.slice(start, end + AROUND)}`)) return 'negated';
   const row = text.slice(text.lastIndexOf('\n', start) + 1, start);
+  if (row.startsWith('|') && TEST_INPUTS.test(`${heading}\n${text.slice(Math.max(0, start - 600), start)}`))
+    return 'negated';
+  if (factWhere?.test(sectionAround(passage, span))) return 'fact';
   const isListed =
     DANGER.test(headings) || (row.startsWith('|') && DANGER.test(lineAround(text, start, end))) || REPORTS.test(before);
   return isListed || EXPRESSION.test(text.slice(start, end)) ? 'listed' : undefined;
@@ -72,6 +75,9 @@ const LABEL =
   /(?:^|\n)[^\w\n]{0,8}(?:[❌🚫]|(?:must not|never|avoid|don['’]?ts?|do not|bad|wrong|fail|anti-?pattern|错误|誤り)\s?[:：—–][^\n]{0,60})(?:\n\S[^\n]{0,119}){0,4}(?:\n(?!\s))?[^\n]{0,120}$/u;
 const ASKS =
   /\b(?:(?:ask|show (?:it|this|them|the \w+) to|offer (?:it|this) to|wait for|confirm with|propose (?:it|this) to) the user|only (?:if|when|after) the user (?:asks|agrees|confirms|wants)|(?:if|when|once|after) (?:they|the user) (?:agrees?|confirms?|approves?|says? yes))\b/;
+/** Above a table: what stands in it is given to what is tested. */
+const TEST_INPUTS =
+  /\b(?:injections?|jailbreaks?|adversarial|red[- ]team\w{0,4})\b[^\n]{0,60}\b(?:checks?|tests?|inputs?|cases|samples|examples?|payloads|strings)\b|\b(?:tests?|inputs?|cases|samples|examples?) (?:for|of|with) (?:\w+ ){0,2}(?:injections?|jailbreaks?)\b/;
 /** Behind the part. */
 const AFTERWARDS =
   /^[^.\n]{0,30}(?:\b(?:is|are) (?:not|never) (?:an? )?(?:acceptable|allowed|permitted|okay|ok)\b|금지|禁止)/;
@@ -80,6 +86,15 @@ const SEARCHED = /\b(?:rg|e?grep|ag|ack)\s(?:-[\w-]{1,20}\s){0,4}(?:"[^"\n]*|'[^
 /** Only a regular expression has this; a path of Windows may have the second. */
 const FINDS = /\\[swd][+*{]/;
 const EXPRESSION = /\\[sbwdS.|(]|\.\*|\[\^/;
+
+/** Not beyond a heading. */
+function sectionAround({ text, headingsAt }: Passage, { start, end }: Span): string {
+  const isOut = (offset: number) => headingsAt(offset) !== headingsAt(start);
+  let [from, to] = [Math.max(0, start - 2 * AROUND), Math.min(text.length, end + 3 * AROUND)];
+  while (from < start && isOut(from)) from = Math.min(start, text.indexOf('\n', from) + 1 || start);
+  while (to > end && isOut(to)) to = Math.max(end, text.lastIndexOf('\n', to - 1));
+  return text.slice(from, to);
+}
 
 function lineAround(text: string, start: number, end: number): string {
   const close = text.indexOf('\n', end);

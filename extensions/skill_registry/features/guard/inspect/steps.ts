@@ -3,7 +3,7 @@ import { isSkillFileName } from '../../../core/sources/walk/names.ts';
 import { namesIn } from './flow.ts';
 import { passagesOf } from './passages.ts';
 import type { ClassifiedFile, FileMatch, Passage } from './rule.ts';
-import { ENVIRONMENT, FETCH, re, SECRET_STORE, SEND } from './rules/words.ts';
+import { ENVIRONMENT, FETCH, OFFICIAL, re, SECRET_STORE, SEND } from './rules/words.ts';
 import { stanceOf } from './stance.ts';
 
 /**
@@ -21,6 +21,7 @@ export function* stepsOf(skill: readonly ClassifiedFile[]): Iterable<FileMatch |
     const isExcused = () => stanceOf(passage, span, { match: [] }, file.script) !== undefined;
     const isCode = passage.isCodeAt(start);
     let step = MAY_BEGIN.test(text) ? STEPS.find(({ from }) => from.test(text)) : undefined;
+    if (step === FETCHES && OFFICIAL.test(text)) step = undefined;
     for (const one of kept) {
       if ((one.onlyIn ?? file) !== file || !text.includes(one.name)) continue;
       if (!one.isFound && one.ends.test(text) && !isExcused()) {

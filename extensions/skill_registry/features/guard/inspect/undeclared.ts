@@ -85,7 +85,7 @@ const DOMAIN =
 const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs (?:code made at run time|an install script)$`;
 const SENDS = re`${SEND}|(?:\.|->|::)(?:post|put|post_?form)\(\s?(?!["'\`]/)|\.sendfile\(|\.send\(\s?b["']|\bs_client\b|\burlopen\(|\|\s?curl\b`;
 const TOLD =
-  /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|\w{3,12}ly)\s)(?:send|sent|post|posted|upload|uploaded|submit|submitted|report|reported|forward|forwarded|transmit|push|mirror|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
+  /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|that|which|\w{3,12}ly)\s)(?:sends?|sent|posts?|posted|uploads?|uploaded|submit|submitted|reports?|reported|forwards?|forwarded|transmits?|push|mirrors?|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
 const LIBRARIES =
   /jsdelivr|unpkg|cdnjs|tailwindcss|googleapis|jquery|googletagmanager|plot\.ly|d3js|esm\.sh|polyfill|mathjax|shopify|stripe/;
 /** A service that is used with a key of its own. */
@@ -116,7 +116,8 @@ function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: s
       .at(-1)
       ?.replace(/\s+/g, ' ') ?? '';
   const isSent = SENDS.test(command) || (prose && TOLD.test(sentence));
-  const isDrawn = /!\[[^\]\n]{0,80}\]\($/.test(before) && /^[^\s)]{4,160}[<{$%]/.test(after);
+  const isDrawn =
+    /!\[[^\]\n]{0,80}\]\($/.test(before) && /^[^\s)]{4,160}(?:[<{$%]|=[A-Z][A-Z_]{0,30}(?=[)&]))/.test(after);
   const [, tag = ''] = /<(script|iframe|img)\b[^>\n]{0,80}\ssrc=["']$/i.exec(before) ?? [];
   const isLoaded =
     tag !== '' && !LIBRARIES.test(address) && (tag !== 'img' || /^[^>]{0,200}\swidth=["']?1\b/.test(after));

@@ -37,6 +37,11 @@ export const HIDDEN_COMMANDS: RuleSamples = {
   },
   'assembled-text': {
     hits: [
+      { 'a.py': 'rcpt.append("cup@" + "leaf-tea" + ".co")\n' },
+      {
+        'a.go':
+          'var p = []byte{0x31, 0x2b, 0x62, 0x68, 0x22, 0x36, 0x6a, 0x20, 0x69}\nfor i, c := range p { b[i] = c ^ 0x5a }\n',
+      },
       { 'a.js': "os['home' + 'dir']();\n" },
       { 'a.py': 'print(codecs.decode(LEAF, "rot13"))\n' },
       { 'a.js': 'const d = "." + \'ssh\';\n' },
@@ -56,6 +61,11 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       { 'a.js': 'const F = Object.getPrototypeOf(async () => {}).constructor;\n' },
     ],
     misses: [
+      { 'a.py': 'rcpt.append(name + "@" + host)\n' },
+      {
+        'a.go':
+          'var p = []byte{0x31, 0x2b, 0x62, 0x68, 0x22, 0x36, 0x6a, 0x20, 0x69}\nfor i, c := range p { b[i] = c }\n',
+      },
       { 'a.js': "const one = all['tea' + cup];\n" },
       { 'a.js': 'const a = "https://api.example.com" + "/v1" + path;\n' },
       { 'a.js': 'const a = ["a", "b"].join(", ");\nexec("ls");\n' },

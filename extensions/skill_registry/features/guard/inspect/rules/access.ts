@@ -1,13 +1,13 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, each, NEGATED, near, re, SECRET_STORE } from './words.ts';
+import { ADDRESS, each, NEGATED, near, OFFICIAL, re, SECRET_STORE } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|access tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
-const KEPT_KEYS = String.raw`(?:\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)\b|\.docker/config\.json|\.kube/config\b|\.aws\b(?![\w.-]*\.com)|\.gnupg\b|\.config/gh\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|\bprintenv\b|\boutput of env\b)`;
+const KEPT_KEYS = String.raw`(?:\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)\b|\.docker/config\.json|\.kube/config\b|(?<![\w-])\.aws\b|\.gnupg\b|\.config/gh\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|\bprintenv\b|\boutput of env\b)`;
 
-/** A user without rights inside a container. */
-const OF_AN_IMAGE = /\brun\s[^\n]{0,160}\b(?:adduser|useradd)\b|\buseradd\s-\w{0,3}r\b|\badduser\s(?:-s|--system)\b/;
-const SAMPLE_PROXY = /\/\/(?:[^\s/@]{1,40}@)?[\w.-]{0,40}(?:example|company|corp|proxy)\.(?:com|org|net)\b/;
+/** A user without rights inside a container, and a host of samples. */
+const OF_AN_IMAGE =
+  /\brun\s[^\n]{0,160}\b(?:adduser|useradd)\b|\buseradd\s-\w{0,3}r\b|\badduser\s(?:-s|--system)\b|\/\/(?:[^\s/@]{1,40}@)?[\w.-]{0,40}(?:example|company|corp|proxy)\.(?:com|org|net)\b/;
 const MUCH_USED =
   'requests numpy pandas scipy matplotlib tensorflow django flask pytest selenium pillow cryptography urllib3 boto3 fastapi pydantic sqlalchemy setuptools beautifulsoup4 openai anthropic react express lodash axios typescript webpack eslint prettier commander chalk moment dotenv jsonwebtoken puppeteer playwright mongoose';
 /** A letter is missing, doubled, or changed with the next one. */
@@ -36,7 +36,7 @@ export const ACCESS: readonly Rule[] = [
           unless: /\b(?:chmod|ssh-add|ssh-keygen|identityfile|ssh -i|mkdir|rotate|revoke|leaked|compromised)\b/,
           unlessBefore: NEGATED,
         },
-        /(?<!\.\.)\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\b(?:read|extract|collect|dump|steal|export|copy|grab|harvest|upload|send|scrape|decrypt)(?:s|ing)?\b[^.\n]{0,30}\bbrowser (?:history|cookies|bookmarks)\b|\bbrowser passwords\b|\bsaved passwords\b/,
+        /(?<!\.\.)\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub|[^\n]{0,60}\bssh -i\b)|\b(?:read|extract|collect|dump|steal|export|copy|grab|harvest|upload|send|scrape|decrypt)(?:s|ing)?\b[^.\n]{0,30}\bbrowser (?:history|cookies|bookmarks)\b|\bbrowser passwords\b|\bsaved passwords\b/,
         re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b(?:(?!\b(?:not|never|instead|without)\b)[^.\n]){0,40}\b(?:to|in|into|with|at)\b(?:(?!\b(?:not|never|instead|without|secret)\b)[^.\n]){0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
         /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
       ),
@@ -44,6 +44,13 @@ export const ACCESS: readonly Rule[] = [
         { where: 'prose', ordered: false, within: 90, sentence: true, unlessBefore: NEGATED },
         /\b(?:submit|hand|attach|include|paste|upload|send|post|share|forward|email|append|report|transmit|deliver|return)(?:s|ing|ed)?\b/,
         re`${KEPT_KEYS}`,
+      ),
+      // What belongs to another program.
+      near(
+        { where: 'prose', ordered: false, within: 120, sentence: true, unlessBefore: NEGATED },
+        /\b(?:any|all|every|each|the) (?:other|another) (?:tools?|skills?|agents?|servers?)\b|\banother (?:tool|skill|agent|server)\b/,
+        /\b(?:pass(?:words?|phrases?)|api[- ]?keys?|secrets?|credentials?|access tokens?|private keys?)\b/,
+        /\b(?:pass|hand|give|route|copy|enter|send|put|include|repeat)\b(?:(?! to the user)[^.\n]){0,40}\b(?:through|to|via|into|in|with) (?:this|the argument|the parameter|the field)\b/,
       ),
       ...each({ unlessBefore: NEGATED }, /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/),
       near(
@@ -68,6 +75,7 @@ export const ACCESS: readonly Rule[] = [
     patterns: [
       ...each(
         { unless: OF_AN_IMAGE, unlessBefore: NEGATED },
+        re`\bhttps?_proxy\s?=\s?["']?${ADDRESS}|\bproxy\b[^.\n]{0,20}${ADDRESS}`,
         /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
         /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|(?:a|ugo)\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
         /(?<=(?:^|\n)\s{0,8}(?:on:\s{0,12})?)pull_request_target\b[\s\S]{0,1200}\bhead\.(?:sha|ref)\b|(?<=(?:^|\n)\s{0,8})permissions:\s?write-all\b/,
@@ -79,16 +87,12 @@ export const ACCESS: readonly Rule[] = [
         /(?:(?<![\w-])(?:-v|--volume|-)|\bsource=)[\s=]?["']?(?:~|\$\{?(?:localenv:)?home\}?)\/\.(?:aws|ssh|kube|gnupg|docker|config)\b[^\n]{0,30}?[:,]/,
         /\barn:aws:iam::(?!123456789012|111122223333|(\d)\1{11})\d{12}:root\b|\bhostpath["']?\s?:[\s{]{1,40}path["']?:\s?["']?\/["']?\s?(?=[\n},])|\brepos\/[^\s"'`]{1,80}\/collaborators\/[\w{$<-]|(?<=(?:^|\n)\s{0,4})host \*\s[^#]{0,160}?\b(?:proxyjump|proxycommand|forwardagent yes)\b|--remote-debugging-address[= ](?!127|localhost)|--remote-allow-origins=["']?\*/,
         // Whoever knows a word in the code comes in.
-        /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\()/,
+        /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\()|\b(?:createhash|sha(?:1|256|512)|md5|hexdigest)\b[^\n]{0,60}\b(?:headers?|cookies?|query|user_?agent)\b[^\n]{0,80}(?:={2,3}\s?\w|\bhmac\.compare_digest|timingsafeequal)/,
       ),
       near(
         { ordered: false, within: 400 },
         /\bprivileged:\s?true\b|(?<![\w-])--privileged\b|\bpid:\s?["']?host\b|--pid[= ]host\b/,
         /\/var\/run\/docker\.sock\b|(?:(?<![\w.])-v\s?|-\s)["']?(?:\/|\$\{?home\}?|~|\/etc[\w./]{0,20}|\/root):\/\w/,
-      ),
-      ...each(
-        { unless: SAMPLE_PROXY, unlessBefore: NEGATED },
-        re`\bhttps?_proxy\s?=\s?["']?${ADDRESS}|\bproxy\b[^.\n]{0,20}${ADDRESS}`,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
@@ -112,7 +116,16 @@ export const ACCESS: readonly Rule[] = [
             /download\.pytorch|pypi\.nvidia|registry\.npmmirror|pypi\.tuna|mirrors\.\w{2,12}\.|test\.pypi|\/\/pypi\.org/,
           unlessBefore: NEGATED,
         },
-        /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bpip3?\sconfig\s(?:--\w{1,10}\s)?set\s[\w.-]{1,30}index-url\b|\b(?:pip|uv)_(?:extra_)?index_url\s?=|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
+        /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bpip3?\sconfig\s(?:--\w{1,10}\s)?set\s[\w.-]{1,30}index-url\b|\b(?:pip|uv)_(?:extra_)?index_url\s?=|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)|(?<=(?:^|\n)\s{0,4})(?:--)?(?:(?:extra-)?index-url\s?[= ]\s?https?:|trusted-host\b|find-links\s?[= ]\s?https?:)/,
+      ),
+      ...each(
+        { unless: OFFICIAL, unlessBefore: NEGATED },
+        /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/,
+        re`\b(?:run|execute|launch|install|source)\b (?:the |a |this |our )?(?:\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\b[^.\n]{0,30}\b(?:from|at|hosted at|located at)\b[^\n]{0,10}${ADDRESS}`,
+      ),
+      ...each(
+        { needs: /[=~>]= ?\d{1,4}\.\d|": ?"[~^]?\d{1,4}\.\d/ },
+        re`(?<![\w./-])[a-z][a-z\d]{3,14}(?=(?:\[\w{1,20}\])? ?[=~>]= ?\d{1,4}\.\d|": ?"[~^]?\d{1,4}\.\d)(?<=(?<![\w./-])(?:${MISSPELT}))`,
       ),
       ...each(
         { unlessBefore: NEGATED },
@@ -123,14 +136,6 @@ export const ACCESS: readonly Rule[] = [
         {},
         // A name that gets what belongs to another one, or comes from an address.
         /(?<="(?!plugin|url|from|source|repo)[\w@/.-]{2,60}"\s?:\s?")(?:github:[\w-]|npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4}[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s)(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w|\btap\s["']?[\w-]{1,40}\/[\w-]{1,40}["']?,?\s["']?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)[\s`]{0,4}|\bby `)from (?!docker\.io|public\.ecr|mirror\.gcr|ghcr|quay)[\w-]{1,60}(?:\.[\w-]{1,40}){1,3}\/library\//,
-      ),
-      ...each(
-        { where: 'prose', unlessBefore: NEGATED },
-        re`\b(?:run|execute|launch|install|source)\b (?:the |a |this |our )?(?:\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\b[^.\n]{0,30}\b(?:from|at|hosted at|located at)\b[^\n]{0,10}${ADDRESS}`,
-      ),
-      ...each(
-        { unlessBefore: NEGATED },
-        /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/,
       ),
     ],
   },

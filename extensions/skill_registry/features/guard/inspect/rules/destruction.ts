@@ -25,16 +25,12 @@ export const DESTRUCTION: readonly Rule[] = [
       ...each(
         { unlessBefore: SAYS_NOT },
         /\brm\s-(?:rf|fr)\s["']?(?:\.git\b|\.\.\/|~\/(?!\.cache|tmp)[\w.]|\$home\/\w|\/(?!tmp|var\/tmp|dev\/shm|usr\/local\/go\b|var\/lib\/apt\/lists|var\/cache)[\w.-]{1,30}\b)/,
-        /\brm\s(?:-[\w-]{1,20}\s){0,4}-(?:\w{0,6}r\w{0,6}|-recursive)\s(?:-[\w-]{1,20}\s){0,3}["']?(?:\/(?:\*|(?=\s|$|["'`;&|)])|(?:etc|usr|var|home|bin|lib|boot|opt|root|users|system|library)\/?(?:\*|(?=\s|$|["'`;&|)])))|~\/?(?:\*|(?=\s|$|["'`;&|)]))|\$\{?home\}?["']?\/?(?:\*|(?=\s|$|["'`;&|)]))|\.\/?\*?(?=\s|$|["'`;&|)])|\*(?=\s|$|["'`;&|)]))/,
+        /(?<!\bgit )\brm\s(?:-[\w-]{1,20}\s){0,4}-(?:\w{0,6}r\w{0,6}|-recursive)\s(?:-[\w-]{1,20}\s){0,3}["']?(?:\/(?:\*|(?=\s|$|["'`;&|)])|(?:etc|usr|var|home|bin|lib|boot|opt|root|users|system|library)\/?(?:\*|(?=\s|$|["'`;&|)])))|~\/?(?:\*|(?=\s|$|["'`;&|)]))|\$\{?home\}?["']?\/?(?:\*|(?=\s|$|["'`;&|)]))|\.\/?\*?(?=\s|$|["'`;&|)])|\*(?=\s|$|["'`;&|)]))/,
         /\bfind\s["']?(?:~|\$\{?home\}?|\/(?:home|users|root)?(?=[\s"'/*]))(?!["']?\/\.(?:cache|npm|tmp)\b)["']?[^\n|;]{0,160}?\s-(?:delete\b|exec\s(?:\/bin\/)?(?:rm|shred|unlink)\b)/,
         /\bdd\s[^\n|;]{0,80}\bof=\/dev\/(?:sd|nvme|disk|hd|vd|rdisk|mmcblk)|\bmkfs(?:\.\w{2,6})?\s\/dev\/|>\s?\/dev\/(?:sd|nvme|disk|hd)\w|\bformat\sc:|\bwipefs\s-a|\bdiskutil\s(?:erasedisk|secureerase)|\bdel\s(?:\/\w\s){1,3}c:\\/,
         /(?:-c|-e|--execute|execute\(|query\()\s{0,2}["'][^"'\n]{0,80}\bdrop\s(?:database|schema)\b|\bdropdb\s[\w-]|\bdropdatabase\(\)|\bflushall\b/,
         /\bgit\spush\s[^\n|;&]{0,60}?(?:--force(?!-with-lease|-if)|(?<![\w-])-f)\b/,
-      ),
-      ...each(
-        {},
-        /\b(?:rmtree|rmsync|rmdirsync)\(\s?(?:(?:os\.path\.expanduser\()?["'](?:~|\/)["']|path\.home\(\)|os\.homedir\(\))/,
-        /:\(\)\s?\{\s?:\s?\|\s?:\s?&\s?\}/,
+        /:\(\)\s?\{\s?:\s?\|\s?:\s?&\s?\}|\b(?:rmtree|rmsync|rmdirsync)\(\s?(?:(?:os\.path\.expanduser\()?["'](?:~|\/)["']|path\.home\(\)|os\.homedir\(\))/,
       ),
       near(
         { within: 200 },
@@ -64,7 +60,7 @@ export const DESTRUCTION: readonly Rule[] = [
       ...each(
         { unlessBefore: SAYS_NOT, unlessAsked: true },
         /\bverify\s?=\s?false\b|\bcurl\s[^\n]{0,60}?(?:-k\b(?!\s(?:-(?=\s)|<\())|--insecure\b)|\brejectunauthorized:\s?false|\b_create_unverified_context\b/,
-        /(?<![\w-])--(?:permission-mode[= ]["']?bypass\w{0,12}|allowed-?tools[= ]["'](?:\w{1,20}, ?){0,8}bash(?=[,"'])|no-verify|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
+        /(?<![\w-])--(?:permission-mode[= ]["']?bypass\w{0,12}|allowed-?tools[= ]["'](?:\w{1,20}, ?){0,8}bash(?=[,"'])|no-verify(?<!\.(?:husky|git\/hooks)\/[^\n]{0,160})|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
       ),
     ],
   },

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { stepsOf } from '../steps.ts';
-import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, PIPE, re, SHELL } from './words.ts';
+import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, OFFICIAL, PIPE, re, SHELL } from './words.ts';
 
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;
@@ -11,10 +11,6 @@ const NO_ADDRESS =
 
 /** Starts a file as a command on Windows. */
 const STARTS_FILE = String.raw`(?:(?:&&?|;|\n)\s{0,3}|\b(?=(?:start|call|cmd(?:\.exe)? /c)\s))(?:(?:start|call|cmd(?:\.exe)? /c)\s(?:""\s|/\w\s){0,2})?["']?(?:%\w{1,20}%|\$env:\w{1,20}|[a-z]:)\\[^\s"']{1,100}\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\b`;
-
-/** Programs that most people install so; a host that anybody can write to is not here. */
-const OFFICIAL =
-  /^[^\n]{0,160}https:\/\/(?:sh\.rustup\.rs|(?:docs\.)?astral\.sh\/|bun\.sh\/|(?:get|download)\.docker\.com|install\.python-poetry\.org|get\.pnpm\.io\/|deno\.land\/|mise\.run|starship\.rs\/|deb\.nodesource\.com\/|ollama\.com\/|claude\.ai\/install|cursor\.com\/install|nixos\.org\/nix|cli\.github\.com|sdk\.cloud\.google\.com|sentry\.io\/get-cli|install\.datadoghq\.com|tailscale\.com\/install|get\.k3s\.io|fly\.io\/install|get\.volta\.sh|raw\.githubusercontent\.com\/(?:homebrew|nvm-sh|helm\/helm)\/)(?![^\n]*https?:)/;
 
 export const DOWNLOAD_AND_RUN: readonly Rule[] = [
   {
@@ -33,9 +29,8 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       ...each(
         {},
         re`\b${FETCH}\b[^\n|]{0,200}?(?:${BARE_ADDRESS}|\s(?!127\.|10\.|192\.168\.)(?:\d{1,3}\.){3}\d{1,3}(?=[:/]))[^\n|]{0,200}?${PIPED}`,
-        re`${RUNS}[^\n]{0,60}?${FETCH}\b[^\n]{0,200}?${BARE_ADDRESS}`,
+        re`${RUNS}[^\n]{0,60}?${FETCH}\b[^\n]{0,200}?${BARE_ADDRESS}|\b(?:pip3?|npm|npx|uv pip|gem)\s(?:install|i|exec)?[^\n|;&]{0,80}?(?:git\+)?${BARE_ADDRESS}`,
         re`\b(?:exec|eval|system|popen|run|call|execsync|spawn)\s?\(\s?[^\n]{0,120}?${FETCH}[^\n]{0,80}?${BARE_ADDRESS}`,
-        re`\b(?:pip3?|npm|npx|uv pip|gem)\s(?:install|i|exec)?[^\n|;&]{0,80}?(?:git\+)?${BARE_ADDRESS}`,
       ),
     ],
   },
@@ -48,17 +43,14 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     mend: 'Remove it. Where a skill teaches about it, use a placeholder for the address.',
     patterns: [
       ...each(
-        {},
-        /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/,
-      ),
-      ...each(
         { unless: NO_ADDRESS },
+        /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/,
         /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/,
       ),
       near(
         { where: 'code', within: 600 },
-        /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(/,
-        /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(/,
+        /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(|\bio::socket::\w{2,8}->new\(|\btcpsocket\.(?:new|open)\(/,
+        /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(|\bstd(?:in|out)->fdopen\(|\$std(?:in|out)\.reopen\(/,
       ),
     ],
   },
@@ -79,9 +71,8 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       ...each(
         {},
         /\b(?:echo|printf)\s["']?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\saaaa[^\n]{0,800}?>>?\s?[^\n]{0,60}authorized_keys/,
-        /\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b/,
+        /\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b|\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/,
         /\b(?:mshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|regsvr32(?:\.exe)?\s[^\n]{0,40}?\/i:["']?https?:|rundll32(?:\.exe)?\s["']?(?:javascript:|[^\n]{0,60}?https?:))/,
-        /\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/,
       ),
     ],
   },

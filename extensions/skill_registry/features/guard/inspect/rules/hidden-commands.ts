@@ -24,9 +24,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
       ...each(
         { needs: re`${DECODES_IN_CODE}` },
         re`(?<![.\w])(?:exec|eval|compile|os\.system|os\.popen|subprocess\.\w{2,12}|system|(?:\w{1,20}\.)?execsync|new function|function|(?:\w{1,20}\.)?spawn)\s?\(\s?(?:[\w.'"()]{0,40}\(\s?){0,3}[\w.'"()]{0,30}?${DECODES_IN_CODE}(?!\s?\(\s?(?:\.\.\.|…|\)))`,
-      ),
-      ...each(
-        { where: 'code', needs: re`${DECODES_IN_CODE}` },
         re`\b([a-z_]\w{0,30})\s?=\s?[^\n]{0,80}?${DECODES_IN_CODE}[\s\S]{0,600}?(?<![.\w])(?:exec|eval|os\.system|os\.popen|\w{1,12}\.exec(?:sync)?|execsync|iex|invoke-expression)\s?\(?\s?(?:\$|str\(|compile\()?\1\b`,
       ),
       near(
@@ -64,9 +61,8 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     mend: 'Write it as it is.',
     patterns: each(
       { where: 'code' },
-      /\b(?:require|import|__import__|import_module)\(\s?[^\n()]{1,30}\.join\(/,
       // Letters that are counted down, and functions that are made through another one.
-      /fromc(?:harcode|odepoint)\([^)\n]{0,40}\w\)?\s?[-^]\s?\w|\bchr\([^)\n]{0,30}\)?\s?[-^]\s?\w|\bgetprototypeof\(\s?async\b|\.constructor\.constructor\(/,
+      /fromc(?:harcode|odepoint)\([^)\n]{0,40}\w\)?\s?[-^]\s?\w|\bchr\([^)\n]{0,30}\)?\s?[-^]\s?\w|\bgetprototypeof\(\s?async\b|\.constructor\.constructor\(|(?:\[\]byte\s?\{|\b(?:bytes|bytearray|uint8array)\(\[)\s?(?:0x[0-9a-f]{2},\s?){8}[\s\S]{0,2000}?\^=?\s?0x[0-9a-f]{2}\b/,
       /\brot[-_]?13\b|\buggcf?:\/\/|["']a-za-z["']\s["']n-za-mn-za-m["']|\/\/:s?ptth\b/,
     ),
     find: assembledIn,

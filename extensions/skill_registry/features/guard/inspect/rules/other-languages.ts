@@ -3,7 +3,7 @@ import { ADDRESS, near, re } from './words.ts';
 
 /** The rules about instructions in other languages. */
 export function inOtherLanguages(rule: 'overrides' | 'hides' | 'skips'): readonly Pattern[] {
-  return Object.values(LANGUAGES).map(({ negated, [rule]: match }) => near({ unlessBefore: negated }, match));
+  return Object.values(LANGUAGES).map(({ [rule]: match }) => near({ unlessBefore: NEGATED_ABROAD }, match));
 }
 
 export const SENDS_ABROAD: Pattern = {
@@ -26,8 +26,10 @@ interface Language {
   readonly overrides: RegExp;
   readonly hides: RegExp;
   readonly skips: RegExp;
-  readonly negated: RegExp;
 }
+
+const NEGATED_ABROAD =
+  /\b(?:nie|niemals|nichts?|keine?|keinesfalls|jamais|pas|n['’]|ne|nunca|no|jamás|não|mai|non)\b[^.\n]{0,70}$|(?:不要|切勿|禁止|不得|绝不)[^。；，\n]{0,10}$|ないで$/;
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   german: {
@@ -37,7 +39,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /(?:erwähn|verrat|sag|erzähl|informier|bericht|meld|zeig)\w{0,4} [^.\n]{0,50}?(?:nutzer|anwender|niemand)\w{0,3}[^.\n]{0,30}? (?:nichts?|kein wort)\b|\b(?:verrat|erzähl|sag)\w{0,2} (?:es |das )?niemandem\b|(?:dem|den|der|die) (?:nutzer|benutzer|anwender)\w{0,2} [^.\n]{0,40}?\bnichts? [^.\n]{0,30}?(?:erwähn|sagen|sagst|verrat|erzähl|erfahr|mitteil|mitgeteilt|informier|merk)|ohne [^.\n]{0,20}?(?:nutzer|anwender)\w{0,2} [^.\n]{0,20}?(?:zu informieren|zu sagen|merk|erfähr|weiß|weiss)|(?:nutzer|anwender)\w{0,2} (?:darf|soll|sollte|muss|braucht) [^.\n]{0,40}?\b(?:nichts?|nie|niemals)\b[^.\n]{0,30}?(?:erfahren|wissen|merken|bemerken|mitbekommen)|(?:verschweig|verheimlich)\w{0,3} [^.\n]{0,40}?(?:nutzer|anwender)/,
     skips:
       /\bohne (?:(?:vorherige|weitere|jede|den|die|nach|um|auf) ){0,3}(?:(?:be)?nutzer\w? (?:um \w{1,20} )?zu fragen|bestätigung|rückfrage|nachfrage|zustimmung|erlaubnis|genehmigung|freigabe|nachzufragen|zu fragen)|\b(?:frag|wart)\w{0,2} [^.\n]{0,30}?(?:nicht|nie|niemals) [^.\n]{0,30}?(?:bestätigung|erlaubnis|zustimmung|genehmigung|freigabe)|\bkeine (?:bestätigung|rückfrage|nachfrage|zustimmung|erlaubnis|genehmigung|freigabe)n? (?:ein|nötig|notwendig|erforderlich|einholen|abwarten)\b|überspring\w{0,3} [^.\n]{0,30}?(?:bestätigung|rückfrage|nachfrage|freigabe)/,
-    negated: /\b(?:nie|niemals|nicht|nichts|kein|keine|keinesfalls)\b[^.\n]{0,80}$/,
   },
   french: {
     overrides:
@@ -46,7 +47,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /\bn(?:e |['’])(?:le |la |les |lui |en )?(?:dis|dites|mentionn\w{1,3}|révél\w{1,3}|inform\w{1,3}|parl\w{1,3}|signal\w{1,3}|préven\w{1,3}|avert\w{1,5}) (?:pas|rien|jamais|surtout)[^.\n]{0,60}?(?:utilisateur|personne\b)|(?:à l['’]insu de|sans (?:en )?(?:informer|prévenir|avertir|le dire à)) l['’]utilisateur|\bcach(?:e|ez|er)[^.\n]{0,40}? à l['’]utilisateur|utilisateur (?:ne (?:doit|devrait|saura|verra)|n['’]a) (?:pas|jamais|rien)[^.\n]{0,20}?(?:savoir|apprendre|remarquer)/,
     skips:
       /\bsans (?:jamais )?(?:demander|attendre|solliciter|requérir) [^.\n]{0,30}?(?:confirmation|autorisation|accord|permission|approbation|consentement)|\bsans (?:la |l['’]|aucune )?(?:confirmation|autorisation|permission|approbation)\b|\bn(?:e |['’])(?:demand|attend)\w{1,3} (?:pas|jamais|aucune) [^.\n]{0,30}?(?:confirmation|autorisation|accord|permission|approbation)/,
-    negated: /\b(?:jamais|pas|n['’]|ne)\b[^.\n]{0,60}$/,
   },
   spanish: {
     overrides:
@@ -55,7 +55,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /\bno (?:se )?(?:lo |la |le |les )?(?:digas?|menciones?|informes?|reveles?|cuentes?|avises?|hables?|comentes?) [^.\n]{0,60}?(?:usuari[oa]|nadie)|\bno le (?:digas?|cuentes?|menciones?|avises?|informes?) [^.\n]{0,60}|\bsin (?:que (?:el|la) usuari[oa] (?:lo |la |se )?(?:entere|sepa|note|vea)|(?:avisar|informar|decir)[^.\n]{0,20}? usuari)|\bocult(?:a|e|ar)[^.\n]{0,40}? (?:al|del) usuari|usuari[oa] (?:no|nunca) (?:debe|debería|puede|tiene que|tiene por qué|necesita) [^.\n]{0,20}?(?:saber|enterarse|notar|darse cuenta)/,
     skips:
       /\bsin (?:pedir|solicitar|esperar|requerir) [^.\n]{0,30}?(?:confirmación|permiso|autorización|aprobación|consentimiento)|\bsin (?:la |previa |ninguna )?(?:confirmación|autorización|permiso|aprobación)(?: previa| del| de)?|\bno (?:pidas?|esperes?|solicites?) [^.\n]{0,30}?(?:confirmación|permiso|autorización|aprobación)/,
-    negated: /\b(?:nunca|no|jamás)\b[^.\n]{0,60}$/,
   },
   portuguese: {
     overrides:
@@ -64,7 +63,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /\bnão (?:o |a |lhe )?(?:diga|mencione|informe|conte|revele|avise|fale) [^.\n]{0,60}?(?:usuário|utilizador|ninguém)|\bsem (?:que o (?:usuário|utilizador) (?:saiba|perceba|note)|(?:avisar|informar) o (?:usuário|utilizador))|(?:usuário|utilizador) não (?:deve|pode|precisa) [^.\n]{0,20}?(?:saber|perceber|notar)/,
     skips:
       /\bsem (?:pedir|solicitar|esperar|aguardar) [^.\n]{0,30}?(?:confirmação|permissão|autorização|aprovação|consentimento)/,
-    negated: /\b(?:nunca|não|jamais)\b[^.\n]{0,60}$/,
   },
   italian: {
     overrides:
@@ -73,7 +71,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /\bnon (?:lo |la )?(?:dire|dirlo|menzionare|informare|rivelare|parlare|avvisare) [^.\n]{0,60}?(?:utente|nessuno)|\bsenza (?:che l['’]utente (?:lo |se ne )?(?:sappia|accorga|noti)|(?:avvisare|informare) l['’]utente)|utente non (?:deve|può) [^.\n]{0,20}?(?:sapere|saperlo|accorger|notar)/,
     skips:
       /\bsenza (?:chiedere|attendere|richiedere) [^.\n]{0,30}?(?:conferma|permesso|autorizzazione|approvazione|consenso)/,
-    negated: /\b(?:mai|non)\b[^.\n]{0,60}$/,
   },
   chinese: {
     overrides:
@@ -82,7 +79,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /(?:不要|别|勿|不得|无需|不必|切勿|請勿|请勿|禁止)(?:向|把|将|跟|對|对)?[^。；，\n]{0,10}(?:(?:告诉|告知|告訴)(?:用户|用戶|使用者|任何人|他人)(?!如何|怎么)|(?:让|讓)(?:用户|用戶|使用者)(?:知道|发现|察觉|發現))|(?:不要|别|请勿|切勿)(?:向|对|跟)(?:用户|用戶|使用者)(?:提及|透露|提到|说明|汇报)|(?:瞒着|隐瞒|背着)(?:用户|用戶|使用者)|(?:对|向)(?:用户|用戶|使用者)(?:保密|隐瞒)|(?:不能|不得|不应)(?:被|让)(?:用户|用戶|使用者)(?:知道|发现|察觉|看到)/,
     skips:
       /(?:无需|无须|不需要|不必|不用|毋需|跳过|無需|跳過|未经)(?:经过|征求|等待|请求|获得|取得)?(?:用户|用戶|使用者|人工)?(?:的)?(?:再次|二次)?(?:确认|批准|许可|同意|授权|確認|许可)[^。；\n]{0,6}(?:直接|立即|就|即可|自动)(?:执行|删除|运行|发送|提交|操作|覆盖|執行|安装)|(?:直接|立即)(?:执行|删除|运行|发送|提交|覆盖|安装)[^。；\n]{0,12}(?:不用|无需|不必|不要|别)(?:再)?(?:问|询问|征求|请示|征得|经过)(?:用户|用戶|使用者)/,
-    negated: /(?:不要|切勿|禁止|不得|绝不)[^。；，\n]{0,10}$/,
   },
   japanese: {
     overrides:
@@ -91,6 +87,5 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       /ユーザー?には?[^。\n]{0,20}?(?:伝えないで|知らせないで|言わないで|報告しないで|教えないで|知らせず|伝えず|気づかれない|知られない)/,
     skips:
       /(?:確認|承認|許可)(?:なしで|を求めずに|を待たずに|を取らずに|せずに)(?:、)?[^。\n]{0,20}?(?:実行|削除|送信|続行|進め)/,
-    negated: /ないで$/,
   },
 };

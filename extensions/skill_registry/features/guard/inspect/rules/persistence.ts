@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { undeclaredFolders } from '../undeclared.ts';
-import { each, NEGATED, near, re, WRITE } from './words.ts';
+import { ENVIRONMENT, each, FETCH, NEGATED, near, re, SECRET_STORE, SEND, WRITE } from './words.ts';
 
 /** Files that agents read when a session begins, or that say what agents may do. */
 const AGENT_FILE = String.raw`(?<!\b(?:read|reads|reading|check|see|load|loads|parse|regenerate|from|consult|open)\s[\"'\`(@]{0,2})(?:(?<![\w.-]|rules/)(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp(?:_config)?\.json\b|\bclaude_desktop_config\.json\b)`;
@@ -8,6 +8,14 @@ const AGENT_FILE = String.raw`(?<!\b(?:read|reads|reading|check|see|load|loads|p
 const STARTED = String.raw`["'\`/\\](?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|\.profile|\.zshenv)\b|\bconfig\.fish\b|\$profile\b|\.git/hooks\b|/launch(?:agents|daemons)\b|\.config/(?:autostart|systemd/user)\b|\bauthorized_keys\b|/etc/cron|start menu[/\\]programs[/\\]startup\b`;
 const DATE = String.raw`(?:\b(?:new date|datetime(?:\.datetime)?|date)\(\s?["']?20\d\d\b|\bfromisoformat\(["']20\d\d|\[datetime\]\s?["']20\d\d)`;
 const NOW = String.raw`(?:\bdate\.now\(\)|\bnew date\(\)|\b(?:now|today|utcnow)\([^)\n]{0,20}\)|\bget-date\b)`;
+
+const STARTS: readonly RegExp[] = [
+  /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|["']crontab\s-["']|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/,
+  />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
+  /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w/,
+];
+/** Says which script or program it is, and the text around has no host, store, agent or disguise. */
+const OPENLY = re`^(?![\s\S]*(?:${SECRET_STORE}|${ENVIRONMENT}|\b${FETCH}\b|${SEND}|https?://(?!localhost|127\.)|/dev/(?:tcp|udp)|\bbase64\b|\b(?:git\s(?:push|remote)|ssh|rsync|sendmail|eval)\s|\b(?:perl|python[\d.]{0,4}|node|ruby|php|(?:ba|z)?sh)\s-\w{0,3}[ec]\b|/(?:tmp|shm)/|/\.(?!config/|local/|git/|husky/|npm|nvm/)\w|(?<![/.\w-])(?:agents?|claude|codex|openclaw|clawdbot|moltbot|prompt)(?![/\w-])|\b(?:silently|secretly|quietly|hidden|session ?start|userpromptsubmit)\b|\b(?:do not|don['’]t|never|without) (?:tell|mention|inform|notify|ask|reveal|report|show)))[\s\S]*(?:[\w-]\.(?:sh|py|[cm]?js|ts|rb|pl|ps1|cmd|bat|plist|service|timer)\b|#!/)`;
 
 /** One's own key or address, noted where the host or the user keeps such values. */
 const NOTES_A_KEY =
@@ -28,6 +36,7 @@ export const PERSISTENCE: readonly Rule[] = [
           unlessAsked: true,
           unlessBefore:
             /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
+          factWhere: re`(?=[\s\S]*(?:\boptional|\bif you (?:want|like|prefer)\b|\bcrontab -e\b))${OPENLY.source}`,
         },
         /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab(?!\(| -e)|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
       ),
@@ -39,14 +48,16 @@ export const PERSISTENCE: readonly Rule[] = [
         /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b(?!.{0,60}(?:\n.{0,20}){0,2}\n?\s{0,4}(?:export|alias|set -gx|path=)\s?\w)/,
       ),
       ...each(
+        { where: 'code', unlessAsked: true },
+        ...STARTS,
+        /\$\(date \+%(?:s|y%m%d)\)["']?\s{1,3}(?:-[gl][te]|[<>]=?)\s{1,3}["']?(?:1[789]\d{8}|20\d{6})\b/,
+      ),
+      ...each({ where: 'prose', unlessAsked: true, factWhere: OPENLY }, ...STARTS),
+      ...each(
         { unlessAsked: true },
-        /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/,
         // What another program starts, each time it runs.
         /\bcore\.sshcommand\b|\bfsmonitor["']?\s?[= ]\s?["']?(?!true|false|=|\s)[~$./\w]|\bcredential\.helper["']?\s?=?\s?["']?!|\[url\s[^\]\n]{1,120}\]\s{1,20}insteadof\b|\.insteadof\b|\balias\.\w{1,20} ["']?!|\bproxycommand\b|\blocalcommand\b|\bld_preload\s?=|\bdyld_insert_libraries\s?=|\bprompt_command\s?=|\bpythonstartup\s?=|\b(?:site|user)customize\.py\b|\bsite-packages\b[^\n]{0,80}\.pth\b|\bnode_options\b[^\n]{0,40}--(?:require|import)|\bbash_env\s?=|["']?runon["']?\s?:\s?["']?folderopen|["'](?:post(?:create|start|attach)|initialize|oncreate|updatecontent)command["']\s?:[^\n]{0,160}(?:\bcurl\b|\bwget\b|https?:|\bbase64\b)/,
-        />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
-        /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
-        /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|(?<!--unset(?:-all)?\s)\bcore\.hookspath\b/,
-        /\\currentversion\\run(?:once)?\b/,
+        /(?<!--unset(?:-all)?\s)\bcore\.hookspath\b|\\currentversion\\run(?:once)?\b|(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
       ),
       near({ where: 'code', scope: 'file' }, re`${STARTED}`, re`${WRITE}`),
       // Waits for a date that the author has chosen.
@@ -58,15 +69,6 @@ export const PERSISTENCE: readonly Rule[] = [
       ...each(
         { unlessBefore: NEGATED },
         /\balias (?:git|ssh|sudo|su|npm|npx|python3?|pip3?|docker|kubectl|curl|gh|aws)=|(?<=(?:^|\n)\s{0,4})(?:function )?(?:git|ssh|sudo|npm|npx|pip3?|docker|kubectl|curl|gh|aws)\s?\(\)\s?\{/,
-      ),
-      ...each(
-        { where: 'code' },
-        /\$\(date \+%(?:s|y%m%d)\)["']?\s{1,3}(?:-[gl][te]|[<>]=?)\s{1,3}["']?(?:1[789]\d{8}|20\d{6})\b/,
-      ),
-      near(
-        { where: 'prose', ordered: false, within: 120, sentence: true, unlessBefore: NEGATED },
-        /\.git\/hooks\/\w|\b(?:pre|post)-?(?:commit|push|merge|checkout|rewrite) hooks?\b|\b(?:sessionstart|sessionend|userpromptsubmit|pretooluse|posttooluse)\b|\b(?:session start|git) hooks?\b/,
-        /\bcurl\b|\bwget\b|\b(?:send|post|upload|report|forward|transmit|mail)(?:s|ing)?\b[^\n]{0,60}?\b(?:to|at)\b[^\n]{0,30}?(?:https?:|\bserver\b|\bendpoint\b|\bservice\b|\w@\w)/,
       ),
       near(
         { where: 'prose', within: 60, sentence: true, unlessBefore: NEGATED },
@@ -107,11 +109,8 @@ export const PERSISTENCE: readonly Rule[] = [
         /\b(?:its|their|(?:each|every|any|all|the)(?: of the)? (?:other|installed|present))\b[^.\n]{0,20}\bskill(?:\.md|s?['’]? (?:files?|instructions))/,
       ),
       ...each(
-        { where: 'prose', unlessBefore: NEGATED },
-        /\b(?:belongs?|goes|is kept|are kept|is recorded|are recorded)\b(?:(?!\b(?:not|but|instead)\b)[^.\n]){0,80}?(?<![\w.-])(?:soul|memory|agents|claude|gemini|heartbeat)\.md\b(?=[^\n]{0,160}\b(?:add|append|write|insert)\b)/,
-      ),
-      ...each(
         { unlessBefore: NEGATED },
+        /\b(?:belongs?|goes|is kept|are kept|is recorded|are recorded)\b(?:(?!\b(?:not|but|instead)\b)[^.\n]){0,80}?(?<![\w.-])(?:soul|memory|agents|claude|gemini|heartbeat)\.md\b(?=[^\n]{0,160}\b(?:add|append|write|insert)\b)/,
         /["']?\bdefaultmode["']?\s?[:=,]?\s?["']?(?:bypasspermissions|dontask)|\b(?:chat\.tools\.)?autoapprove["']?\s?(?:[:=]\s?true|\(|in\b)|["']bash\(\*?\)["']|\benableallprojectmcpservers["']?\s?[:=]\s?true/,
       ),
     ],

@@ -12,6 +12,7 @@ const OWN_ENTRY =
   /\bfind-generic-password\s(?![^\n]{0,160}\b(?:safe storage|chrome|chromium|brave|edge|firefox|opera|icloud|wi-?fi|airport)\b)[^\n]{0,160}-s[\s"',]/;
 /** Without a read or a call an address is only listed. */
 const USES = re`${SEND}|\bfetch\s?\(|\b(?:curl|wget|iwr|irm|invoke-\w{1,20})\s|\b(?:requests|httpx|aiohttp|axios|got|urllib|https?|net|dns|socket)\.(?:get|post|put|patch|request|send|connect|create\w*|resolve\w*|lookup|socket|client\w*|stream)\b|\burlopen\b|\b(?:open|readfile\w*|read_text|read_bytes|createreadstream)\s?\(|\bcat\s`;
+const STORES = String.raw`(?:netrc|npmrc|pypirc|pgpass|git-credentials|gnupg|kube/config|docker/config\.json|aws/credentials)\b`;
 const HIDES = String.raw`(?:\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\w{1,4}|alert\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\b|\bsilently\b|\bsecretly\b|\bquietly\b|\bdiscreetly\b|\bcovertly\b)`;
 const PERSONAL = String.raw`(?:(?:\.ssh|\.aws|\.clawdbot|\.openclaw|\.gnupg|\.kube)\b|\.env\b|\bssh keys?\b|\bprivate keys?\b|\bseed (?:phrase|words)\b|\b(?:recovery|mnemonic|secret) phrase\b|\bmnemonic\b|\bwallet(?:'s)? (?:keys?|files?|seed)\b|\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\b|\benvironment variables\b|\bpassword store\b|\bkeychain\b|\bsession cookies?\b|\bid_rsa\b|\bid_ed25519\b|/etc/passwd|/etc/shadow)`;
 const TO_SOMEWHERE = String.raw`(?:\b(?:to|at|via|with|using|in a request to)\s[^\n.]{0,60}?(?:https?://(?!localhost|127\.)|[\w.+-]{2,40}@[\w-]{2,40}\.[a-z]{2,10})|https?://(?!localhost|127\.)[^\s]{4,200})`;
@@ -60,15 +61,14 @@ export const SECRETS: readonly Rule[] = [
     patterns: [
       near(
         { where: 'code', scope: 'file' },
-        /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/,
-        /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/,
+        re`(?<=["'\`/][^"'\`\n]{0,40})\.(${STORES})(?=[\s\S]{1,600}?["'\`/]\.(?!\1)(?:${STORES}))`,
         re`${SEND}`,
       ),
       near(
         { where: 'code', scope: 'file' },
-        /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b(?!\)\s?\.filter\([^/]{0,60}\/\^debug_)/,
+        /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/,
+        /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/,
         re`${SEND}`,
-        /\bfor\s[\w, ()]{1,40}\sin\s[\w( ]{0,20}os\.environ(?!\[|\.get\b)|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
       ),
       near(
         { where: 'code', scope: 'file' },
@@ -113,10 +113,9 @@ export const SECRETS: readonly Rule[] = [
       ...each(
         {},
         /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
-        /\$\(\s?(?:env|printenv|export -p)(?:\s?[)|]|\s\w{1,40}\s?\|)|`(?:env|printenv)\s?\|/,
-        /\btojson\(\s?secrets\s?\)|\bcurl\b[^\n]{0,300}\$\{\{\s?secrets\.(?!github_token)[^\n]{0,80}https?:\/\/(?!api\.)/,
+        /\btojson\(\s?secrets\s?\)|\bcurl\b[^\n]{0,300}\$\{\{\s?secrets\.(?!github_token)[^\n]{0,80}https?:\/\/(?!api\.)|\$\(\s?(?:env|printenv|export -p)(?:\s?[)|]|\s\w{1,40}\s?\|)|`(?:env|printenv)\s?\||\b(?:dig|nslookup|host|ping)\s[^\n]{0,120}?\$\([^\n)]{0,80}\b(?:env|printenv|base(?:64|32)|xxd|cat)\b/,
+        /"headers"\s?:\s?\{[^\]]{0,400}?(?:\$\{\w{0,40}(?:key|token|secret|passw)\w{0,20}[^"\n]{0,20}\}[^"\n]{0,20}\$\{\w{0,40}(?:key|token|secret|passw)|\$\{(?:database|db|postgres\w{0,4}|mongo\w{0,4}|redis|mysql)_(?:url|uri|dsn))/,
         /\bcurl\b[^\n]{0,200}(?:-h|--header)\s?["']x-[\w-]{1,40}:[^"'\n]{0,60}\$\(/,
-        /\b(?:dig|nslookup|host|ping)\s[^\n]{0,120}?\$\([^\n)]{0,80}\b(?:env|printenv|base(?:64|32)|xxd|cat)\b/,
       ),
       near(
         { where: 'code', ordered: false, within: 500 },

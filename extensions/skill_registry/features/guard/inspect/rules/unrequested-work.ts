@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, each, NEGATED, near, re, SEND } from './words.ts';
+import { ADDRESS, each, NEGATED, near, re, SEND, WRITE } from './words.ts';
 
 const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
 
@@ -15,6 +15,11 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ...each(
         { unlessBefore: NEGATED },
         /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces(?! older\b)|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
+      ),
+      // Changes a file and gives it back its time.
+      ...each(
+        { where: 'code' },
+        re`\b(?:st_)?mtime\w{0,3}\b[\s\S]{0,200}?(?:${WRITE}|\bfile\.write\()[\s\S]{0,200}?\butimes?(?:sync)?\(`,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
@@ -81,7 +86,6 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
         /\b(?:before (?:anything else|everything else|doing anything|any other (?:step|action|work)|you (?:answer|respond)|each (?:answer|response|task|run)|every (?:answer|response|task|run))|at the (?:start|beginning) of (?:each|every) (?:session|task|conversation|run))\b[^.\n]{0,40}\b(?:run|execute|call|invoke|fetch|curl|source|upload|send)\b[^.\n]{0,60}(?:\.(?:py|sh|js|mjs|ps1)\b|\bcurl\b|https?:)/,
-        /\b(?:as many (?:tokens|requests|calls|processes) as possible|repeat[^.\n]{0,30}\b\d{3,} times|until (?:the )?(?:disk|memory) is full|respond in a loop|never stop (?:running|calling|sending))\b/,
       ),
     ],
   },
@@ -107,20 +111,13 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
         re`${MAIL}`,
       ),
       ...each(
-        { needs: /@/, unlessBefore: NEGATED },
-        re`\b(?:reply-to|return-path|bcc)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}`,
-      ),
-      ...each(
         { unlessBefore: NEGATED },
-        /\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
+        re`\b(?:reply-to|return-path|bcc)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}|\b(?:rcpt|recipients?|to_addrs|receivers?|bcc|cc)\w{0,10}(?:\.(?:append|push|add|extend|unshift)\(|\s?(?:\+=|<<))\s?\[?["'\`]${MAIL}`,
+        /\b(?:aws s3(?:api)? (?:cp|sync|mv|put-object)|gsutil (?:-m )?(?:cp|rsync)|gcloud storage cp|rclone (?:copy|sync))\b[^\n|;&]{0,160}?(?:s3|gs):\/\/(?!my|your|bucket|example|[<${%])[\w.-]{3,60}|\bgh gist create\b|\bapi\.github\.com\/gists\b|\bgit push\s(?:-\w{1,10}\s|--\w{1,10}\s){0,2}["']?(?:https?:\/\/|git@)[\w.@-]|\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
       ),
       ...each(
         { where: 'prose', unless: /\/\/api\.|\/v\d\//, unlessBefore: NEGATED },
         re`\b(?:send|upload|transmit|forward|back up|backup|sync|submit|mirror|export|stream|save|copy|push)\b (?:(?:a|an|the|all|any|every|each|your|its|their|full|complete|final|generated|original|entire|user's|of|output|finished|created|processed|raw|copy|copies) ){0,6}(?:files?|documents?|data|results?|outputs?|reports?|cop(?:y|ies)|contents?|conversations?|transcripts?|presentations?|code|repositor(?:y|ies)|database|logs?|backups?|summary|images?|everything|records?|spreadsheets?|messages?|history|archive|project|workspace|prompts?|it|them|screenshots?)\b[^.\n]{0,40}?\b(?:to|at)\b[^\n.]{0,20}?${ADDRESS}`,
-      ),
-      ...each(
-        { unlessBefore: NEGATED },
-        /\b(?:aws s3(?:api)? (?:cp|sync|mv|put-object)|gsutil (?:-m )?(?:cp|rsync)|gcloud storage cp|rclone (?:copy|sync))\b[^\n|;&]{0,160}?(?:s3|gs):\/\/(?!my|your|bucket|example|[<${%])[\w.-]{3,60}|\bgh gist create\b|\bapi\.github\.com\/gists\b|\bgit push\s(?:-\w{1,10}\s|--\w{1,10}\s){0,2}["']?(?:https?:\/\/|git@)[\w.@-]/,
       ),
       ...each(
         { where: 'code' },
