@@ -153,4 +153,10 @@ export const hub = [
     swap: ['req.routePath', 'req.url'],
     test: 'counts and traces requests by their route, with nothing that a caller has sent',
   },
+  {
+    title: 'A hub takes an attack for harmless while its skills are not read',
+    in: 'teamBefore.inspect',
+    always: 'isClean',
+    test: 'decides about the version that was shown, and about nothing that looks like an attack without a look',
+  },
 ];

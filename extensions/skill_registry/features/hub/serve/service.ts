@@ -26,7 +26,7 @@ import {
 import { hubName, principalsOf } from './people.ts';
 import { policyOf } from './policy.ts';
 import { withPresentState } from './shown-proposals.ts';
-import { openSpace, type Space } from './space.ts';
+import { openSpace, type Space, teamBefore } from './space.ts';
 import { tokenOf } from './tokens.ts';
 
 export interface ServiceOptions {
@@ -56,7 +56,7 @@ export function createService(options: ServiceOptions): OpenedService {
     opened.catch(() => spaces.delete(space));
     return opened;
   };
-  const teamOf = async ({ space }: HubPrincipal) => (await spaceOf(space)).team;
+  const teamOf = ({ space }: HubPrincipal) => teamBefore({ ...options, space }, () => spaceOf(space));
   return {
     principalOf: (secret) => tokenOf(store, secret),
     principalsOf: async (name, granted) =>
@@ -99,11 +99,11 @@ export function createService(options: ServiceOptions): OpenedService {
       const { person } = principal;
       const author = proposal.agent === undefined ? person : `agent:${proposal.agent} of ${person}`;
       const sender = { person, author, model: proposal.model, sentId: proposal.id };
-      const { id, state, isNew, warning } = await submit(await teamOf(principal), inputOf(proposal), sender);
+      const { id, state, isNew, warning } = await submit(teamOf(principal), inputOf(proposal), sender);
       return { isNew, answer: { proposal_id: id, state, ...(warning !== undefined && { warning }) } };
     },
     async proposals(principal, { state, skillId, limit }) {
-      const team = await teamOf(principal);
+      const team = teamOf(principal);
       const { person } = principal;
       const states = statesOf(state);
       const own = isReviewer(principal) ? {} : { person };
@@ -114,7 +114,7 @@ export function createService(options: ServiceOptions): OpenedService {
       return { proposals: wanted.map(proposalOnWire) };
     },
     async proposal(principal, id) {
-      const team = await teamOf(principal);
+      const team = teamOf(principal);
       const row = await proposalNamed(team, id);
       // As one that is not there.
       if (!isReviewer(principal) && row.person !== principal.person) await proposalNamed(team, '');
@@ -123,7 +123,7 @@ export function createService(options: ServiceOptions): OpenedService {
     },
     async decide(principal, id, sent) {
       const { decision, version, reason, inspected } = read(sentDecision, sent);
-      const team = await teamOf(principal);
+      const team = teamOf(principal);
       const actor = { by: principal.person, version, ...(reason !== undefined && { reason }) };
       const decided =
         decision === 'approve'
@@ -136,18 +136,18 @@ export function createService(options: ServiceOptions): OpenedService {
       if (!SKILL_NAME.test(skillId)) throw invalidArgument('This is no id of a skill.');
       const files = await filesOf(artifact);
       const actor = { by: principal.person, inspected };
-      return { skill_id: skillId, revision: await publish(await teamOf(principal), skillId, files, actor) };
+      return { skill_id: skillId, revision: await publish(teamOf(principal), skillId, files, actor) };
     },
     async withdraw(principal, skillId) {
       return {
         skill_id: skillId,
-        revision: await withdraw(await teamOf(principal), skillId, { by: principal.person }),
+        revision: await withdraw(teamOf(principal), skillId, { by: principal.person }),
       };
     },
     async rollback(principal, skillId, sent) {
       const { revision, reason, inspected } = read(sentRollback, sent);
       const actor = { by: principal.person, reason, inspected };
-      const { number } = await rollback(await teamOf(principal), skillId, revision, actor);
+      const { number } = await rollback(teamOf(principal), skillId, revision, actor);
       return { skill_id: skillId, revision: number };
     },
     registryOf: async (space) => (await spaceOf(space)).registry,

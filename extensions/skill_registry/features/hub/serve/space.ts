@@ -1,11 +1,13 @@
 import { isCodedError } from 'skill-registry/kernel';
 import type { SkillRegistry, SkillRegistryAdmin } from '../../../core/api.ts';
+import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
 import type { Core, Feature } from '../../../core/feature.ts';
 import { openRegistry } from '../../../core/registry.ts';
 import type { ReviewPages } from '../../../core/review.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { guard } from '../../guard/door.ts';
 import type { HeldSkills } from '../../guard/held-skills.ts';
+import { inspectFiles } from '../../guard/inspect-files.ts';
 import { historyPages } from '../../history/pages.ts';
 import type { ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
@@ -46,6 +48,21 @@ export async function openSpace(options: SpaceOptions): Promise<Space> {
   const registry = await openRegistry({ root: options.root, cache: 'memory', config }, [guard, feature]);
   void registry.admin.prepareSearch().catch(() => undefined);
   return { registry, team: team as Team };
+}
+
+/**
+ * The team without its registry, which takes minutes to open with 50,000 skills: a decision waits for that only when an
+ * inspection finds something, because a person may have allowed it.
+ */
+export function teamBefore({ space, store, fourEyes, root }: SpaceOptions, opened: () => Promise<Space>): Team {
+  return {
+    ...{ space, store, fourEyes, root, limits: DEFAULT_LIMITS },
+    async inspect(skillId, files) {
+      const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
+      const isClean = inspection.findings.every(({ level }) => level !== 'block');
+      return isClean ? { blocks: [], digest } : (await opened()).team.inspect(skillId, files);
+    },
+  };
 }
 
 // --- internal ---
