@@ -159,4 +159,40 @@ export const hub = [
     always: 'isClean',
     test: 'decides about the version that was shown, and about nothing that looks like an attack without a look',
   },
+  {
+    title: 'A hub runs as the owner of the tables of PostgreSQL',
+    in: 'assertOnlyAdds',
+    swap: ['above || owner || changes', 'above || changes'],
+    test: 'refuses to serve as a role that could rewrite the audit, and serves as one that may only add',
+  },
+  {
+    title: 'serve does not look whether its role could rewrite the audit',
+    in: 'openStoreToServe',
+    drop: 'await store.assertOnlyAdds();',
+    test: 'refuses to serve as a role that could rewrite the audit, and serves as one that may only add',
+  },
+  {
+    title: 'The role of hubs may change the audit',
+    in: 'module postgres-schema',
+    swap: ["['hub', 'space', 'token', 'skill', 'proposal']", "['hub', 'space', 'token', 'skill', 'proposal', 'audit']"],
+    test: 'lets the role of a hub neither change the audit nor what was decided',
+  },
+  {
+    title: 'Two hubs write into a space at once',
+    in: 'PostgresStore.#write.lock',
+    text: [' FOR UPDATE', ''],
+    test: 'decides a proposal once, together with its revision or not at all',
+  },
+  {
+    title: 'Changes on PostgreSQL have no number of their own',
+    in: 'nextNumber',
+    text: ['SET head = head + 1', 'SET head = head'],
+    test: 'numbers the changes of each space by itself, and has each skill once',
+  },
+  {
+    title: 'A decided proposal is decided again on PostgreSQL',
+    in: 'updateProposal',
+    text: [" AND state IN ('open', 'stale')", ''],
+    test: 'decides a proposal once, together with its revision or not at all',
+  },
 ];
