@@ -56,7 +56,11 @@ export async function openSpace(options: SpaceOptions): Promise<Space> {
  */
 export function teamBefore({ space, store, fourEyes, root }: SpaceOptions, opened: () => Promise<Space>): Team {
   return {
-    ...{ space, store, fourEyes, root, limits: DEFAULT_LIMITS },
+    space,
+    store,
+    fourEyes,
+    root,
+    limits: DEFAULT_LIMITS,
     async inspect(skillId, files) {
       const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
       const isClean = inspection.findings.every(({ level }) => level !== 'block');
