@@ -198,13 +198,13 @@ export const inspections = [
   {
     title: 'An order in any table is an input of a test',
     in: 'stanceOf',
-    swap: ["startsWith('|') && TEST_INPUTS", "startsWith('|') || TEST_INPUTS"],
+    swap: ['TEST_INPUTS', '/(?:)/'],
     test: 'is found in "## Steps',
   },
   {
     title: 'An address of a known maker excuses a secret that a later step sends',
     in: 'stepsOf',
-    swap: ['step === FETCHES && OFFICIAL', 'OFFICIAL'],
+    swap: ['step === FETCHES', 'true'],
     test: 'done-in-steps > is found in "```sh',
   },
 ];
