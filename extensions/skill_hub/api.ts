@@ -69,6 +69,9 @@ export interface HubService {
   /** Of the space. @throws HUB_NOT_FOUND where it has none. */
   policy(principal: HubPrincipal): Promise<Buffer>;
   propose(principal: HubPrincipal, sent: unknown): Promise<{ readonly answer: object; readonly isNew: boolean }>;
+  addUsage(principal: HubPrincipal, sent: unknown): Promise<{ readonly answer: object; readonly isNew: boolean }>;
+  /** Of the last days. */
+  usage(principal: HubPrincipal, days: number): Promise<object>;
   proposals(
     principal: HubPrincipal,
     filter: { readonly state?: string | undefined; readonly skillId?: string | undefined; readonly limit: number },

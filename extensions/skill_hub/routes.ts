@@ -28,6 +28,7 @@ const MIB = 1024 * 1024;
 const MAX_PROPOSAL = 6 * MIB;
 const MAX_ARTIFACT = 50 * MIB;
 const MAX_DECISION = 64 * 1024;
+const MAX_USAGE = 512 * 1024;
 
 /** Every route of a space. What answers is told here who may ask, and nowhere else. */
 export const ROUTES: readonly Route[] = [
@@ -56,6 +57,14 @@ export const ROUTES: readonly Route[] = [
     role: 'reviewer',
     answer: async ({ service, principal, context }) =>
       Response.json(await service.decide(principal, idOf(context), await jsonOf(context, MAX_DECISION))),
+  },
+  { method: 'POST', path: '/usage', role: 'reader', answer: addUsage },
+  {
+    method: 'GET',
+    path: '/usage',
+    role: 'reviewer',
+    answer: async ({ service, principal, context }) =>
+      Response.json(await service.usage(principal, numberOf(context, 'days', 30))),
   },
   { method: 'PUT', path: '/skills/:id', role: 'admin', answer: publish },
   {
@@ -109,6 +118,11 @@ async function policy({ service, principal, context }: Asked): Promise<Response>
 
 async function propose({ service, principal, context }: Asked): Promise<Response> {
   const { answer, isNew } = await service.propose(principal, await jsonOf(context, MAX_PROPOSAL));
+  return Response.json(answer, { status: isNew ? 201 : 200 });
+}
+
+async function addUsage({ service, principal, context }: Asked): Promise<Response> {
+  const { answer, isNew } = await service.addUsage(principal, await jsonOf(context, MAX_USAGE));
   return Response.json(answer, { status: isNew ? 201 : 200 });
 }
 

@@ -75,7 +75,7 @@ export const hubMachines = [
   {
     title: 'A short program leaves what waits to the next one',
     in: 'createHubSource',
-    swap: ['await outbox.end(END_MS);', ''],
+    swap: ['outbox.end(END_MS)', 'Promise.resolve()'],
     test: 'is sent before a short program ends',
   },
   {
@@ -125,6 +125,36 @@ export const hubMachines = [
     in: 'renewAllowed',
     swap: ['isAllowed ? await foundIn(team, files) : []', 'await foundIn(team, files)'],
     test: 'lets in what a reviewer of the hub has allowed, where the config takes that',
+  },
+  {
+    title: 'Usage is shared where the source does not say so',
+    in: 'hubKind.open',
+    swap: ["usage === 'share'", "usage !== ''"],
+    test: 'tells a hub how often agents were given its skills, and nothing from a machine that does not share it',
+  },
+  {
+    title: 'A batch of usage that is sent twice counts twice',
+    in: 'SqliteStore.addUsage',
+    swap: ["this.#insert('usage_sent', sent, 'OR IGNORE') === 0", "this.#insert('usage_sent', sent, 'OR IGNORE') < 0"],
+    test: 'keeps what it has counted while the hub is away, without words, and has it counted once',
+  },
+  {
+    title: 'What was counted is gone while the hub is away',
+    in: 'SharedUsage.#sendKept',
+    swap: ['error.details.refused !== true', "error.code === ''"],
+    test: 'keeps what it has counted while the hub is away, without words, and has it counted once',
+  },
+  {
+    title: 'A hub counts skills that it never had',
+    in: 'UsageTaker.take',
+    swap: ['isKnown.get(id)', "id !== ''"],
+    test: 'counts no skill that the space never had, and one that it had',
+  },
+  {
+    title: 'A batch is taken again after its id is forgotten',
+    in: 'UsageTaker.take',
+    swap: ['day < first || day > last', 'day > last'],
+    test: 'is refused with a day long ago',
   },
   {
     title: 'A root that nobody has approved has its hub asked',

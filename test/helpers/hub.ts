@@ -24,6 +24,8 @@ export interface Hub {
   readonly store: HubStore;
   readonly folder: string;
   readonly errors: readonly Error[];
+  /** `<method> <route> <status>` of every request, oldest first. */
+  readonly requests: readonly string[];
   /** @param who - `ada` is `person:ada`. Default space: `team`. */
   token(role: HubRole, who: string, space?: string): Promise<string>;
   /** @param path - Below the space of `team`, unless it begins with `/v1/` or `//`. */
@@ -66,6 +68,7 @@ export async function openHub(given: HubOptions = {}): Promise<Hub> {
   });
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
+  const requests: string[] = [];
   const opened: { close(): void }[] = [];
   const pagesOf = async (space: string) => {
     const pages = await openTeamPages({ registry: await service.registryOf(space), name: space, onError });
@@ -79,6 +82,7 @@ export async function openHub(given: HubOptions = {}): Promise<Hub> {
     port: given.port ?? 0,
     asCoded,
     onError,
+    onRequest: ({ method, route, status }) => void requests.push(`${method} ${route} ${status}`),
   });
   let isClosed = false;
   const close = async (): Promise<void> => {
@@ -108,7 +112,7 @@ export async function openHub(given: HubOptions = {}): Promise<Hub> {
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
   };
   return {
-    ...{ url, store, folder, errors, ask, close },
+    ...{ url, store, folder, errors, requests, ask, close },
     async token(role, who, space = 'team') {
       return (await addToken(store, { space, role, person: `person:${who}`, by: 'person:root' })).secret;
     },

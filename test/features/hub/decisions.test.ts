@@ -92,6 +92,10 @@ it('decides about the version that was shown, and about nothing that looks like 
   const { inspected } = refused.json.error.details;
   expect((await decide(hub, admin, bad, { inspected: base })).json.error.code).toBe('SHOWN_CHANGED');
   expect((await decide(hub, admin, bad, { inspected })).json).toMatchObject({ state: 'approved' });
+  // It is let in at the hub with the decision, and nothing else is.
+  const held = async (id: string) => (await hub.registry()).snapshot().byId.get(id)?.heldBecause;
+  expect(await held('deploy')).toBeUndefined();
+  expect((await hub.ask(admin, 'GET', '/search?q=deploy+the+shop')).json.hits).toMatchObject([{ id: 'deploy' }]);
   expect(
     (await hub.publish(admin, 'other', DEPLOY.replaceAll('deploy', 'other').replace('2. Push it.', attack(7)))).status,
   ).toBe(409);

@@ -196,6 +196,31 @@ export function keepsTheContract(open: () => Promise<HubStore>): void {
     ]);
   });
 
+  withStore('counts a batch of usage once for each person, and forgets what is old', async (store) => {
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const count = { day: day(1), skill_id: 'tea', agent: 'cook', loads: 2, refused: 1 };
+    const batch = { id: 'batch-1', person: 'person:ada', machine: 'm1', counts: [count, { ...count, day: day(0) }] };
+    expect(await store.addUsage('team', batch)).toBe(true);
+    expect(await store.addUsage('team', batch)).toBe(false);
+    expect(await store.addUsage('team', { ...batch, person: 'person:bob', machine: 'm2' })).toBe(true);
+    expect(await store.addUsage('other', batch)).toBe(true);
+    const { agent: _, ...without } = count;
+    const counts = [without, without, { ...count, skill_id: 'jam' }];
+    expect(await store.addUsage('team', { ...batch, id: 'batch-2', counts })).toBe(true);
+    expect(await store.usage('team', day(1))).toEqual([
+      { skill_id: 'tea', agent: 'cook', loads: 8, refused: 4, machines: 2, last_day: day(0) },
+      { skill_id: 'tea', agent: '', loads: 4, refused: 2, machines: 1, last_day: day(1) },
+      { skill_id: 'jam', agent: 'cook', loads: 2, refused: 1, machines: 1, last_day: day(1) },
+    ]);
+    expect((await store.usage('team', day(0))).map(({ loads }) => loads)).toEqual([4]);
+    await store.addUsage('team', { ...batch, id: 'batch-3', counts: [{ ...count, day: day(91), loads: 50 }] });
+    await store.addUsage('team', { ...batch, id: 'batch-4', counts: [] });
+    expect((await store.usage('team', day(99)))[0]?.loads).toBe(8);
+    const many = Array.from({ length: 5 }, () => store.addUsage('team', { ...batch, id: 'batch-5', machine: 'm3' }));
+    expect((await Promise.all(many)).filter((isNew) => isNew)).toHaveLength(1);
+    expect((await store.usage('team', day(1)))[0]).toMatchObject({ loads: 12, machines: 3 });
+  });
+
   withStore('has another epoch when it is renewed, and else the same', async (store) => {
     const { epoch } = await store.state('team');
     expect((await store.state('other')).epoch).toBe(epoch);

@@ -69,6 +69,8 @@ export interface SkillSource {
   policy?(etag: string | undefined, signal: AbortSignal): Promise<ReceivedText | undefined>;
   /** Whether people at the source have allowed all these findings in the skill as it is, and the config takes that. */
   allows?(skill: Skill, findings: readonly Finding[]): boolean;
+  /** Called when an agent was given a SKILL.md, or refused it. Must not wait. */
+  used?(skill: Skill, agent: string | undefined, what: 'loads' | 'refused'): void;
   /** Looks for changes as long as the registry watches. Must not reject. */
   follow?(signal: AbortSignal): Promise<void>;
   /** The digest of a file, if known without reading it. */

@@ -55,5 +55,7 @@ declare module '../../core/config/config.ts' {
     readonly only?: readonly string[] | undefined;
     /** What reviewers of the hub allowed in a content is let in here, too, and nothing else. Default: false. */
     readonly allowances?: boolean | undefined;
+    /** `share`: how often agents here were given its skills is told to the hub. Default: nothing is. */
+    readonly usage?: 'share' | undefined;
   }
 }

@@ -1,4 +1,7 @@
-import type { Feature } from '../../core/feature.ts';
+import type { TurnContext } from 'skill-registry/kernel';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import type { Skill } from '../../core/skill/skill.ts';
 import { hubConfig, NO_HUB } from './config.ts';
 import { hubKind } from './machine/hub-kind.ts';
 
@@ -11,5 +14,25 @@ export const hub: Feature = {
       hub: { read: hubConfig, default: NO_HUB, after: 'policy', harmless: () => true },
     },
   },
+  open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };
+
+// --- internal ---
+
+/** Tells a source what agents do with its skills. */
+function open({ catalog, events }: Core): Opened {
+  const tell = (what: 'loads' | 'refused', skill: Skill | undefined, { preview, agentId }: TurnContext): void => {
+    if (!skill || preview) return;
+    catalog
+      .sources()
+      .find(({ id }) => id === skill.source)
+      ?.used?.(skill, agentId, what);
+  };
+  events.on('given', (skill, _tokens, turn) => tell('loads', skill, turn));
+  events.on('loaded', ({ outcome, path = 'SKILL.md' }, { skill, turn }) => {
+    if (!turn || path !== 'SKILL.md' || outcome === 'failure') return;
+    tell(outcome === 'success' ? 'loads' : 'refused', skill, turn);
+  });
+  return {};
+}

@@ -71,7 +71,24 @@ export interface SentRollback {
   readonly inspected?: string | undefined;
 }
 
+/** How often one agent was given a skill on one day, UTC, and how often it was refused there. */
+export interface UsageCount {
+  readonly day: string;
+  readonly skill_id: string;
+  readonly agent?: string | undefined;
+  readonly loads: number;
+  readonly refused: number;
+}
+
+/** `id` as that of a proposal: sending it twice counts once. `machine`: random, and another one for each space. */
+export interface SentUsage {
+  readonly id: string;
+  readonly machine: string;
+  readonly counts: readonly UsageCount[];
+}
+
 export const MOST_ALLOWED = 100;
+export const MOST_COUNTS = 1000;
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const id = z.string().regex(SKILL_NAME);
 
@@ -101,8 +118,12 @@ export const hubHits: z.ZodType<HubHits> = z.object({
   provisional: z.boolean(),
 });
 
+const sentId = z.string().regex(/^[A-Za-z0-9-]{16,64}$/);
+// It is shown before the person, and must not look like one.
+const agent = z.string().regex(/^[A-Za-z0-9._@/-]{1,150}$/);
+
 export const sentProposal: z.ZodType<SentProposal> = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9-]{16,64}$/),
+  id: sentId,
   skill_id: z.string().min(1).max(64),
   kind: z.enum(['update', 'create', 'delete']).optional(),
   base: digest.optional(),
@@ -114,11 +135,7 @@ export const sentProposal: z.ZodType<SentProposal> = z.strictObject({
   remove: z.literal(true).optional(),
   justification: z.string(),
   evidence: z.string().optional(),
-  // It is shown before the person, and must not look like one.
-  agent: z
-    .string()
-    .regex(/^[A-Za-z0-9._@/-]{1,150}$/)
-    .optional(),
+  agent: agent.optional(),
   model: z.string().max(200).optional(),
 });
 
@@ -139,4 +156,19 @@ export const sentRollback: z.ZodType<SentRollback> = z.strictObject({
   revision: z.int().min(1),
   reason: z.string().optional(),
   inspected: digest.optional(),
+});
+
+const times = z.int().min(0).max(1_000_000);
+const usageCount = z.strictObject({
+  day: z.iso.date(),
+  skill_id: id,
+  agent: agent.optional(),
+  loads: times,
+  refused: times,
+});
+
+export const sentUsage: z.ZodType<SentUsage> = z.strictObject({
+  id: sentId,
+  machine: z.uuid(),
+  counts: z.array(usageCount).min(1).max(MOST_COUNTS),
 });

@@ -44,6 +44,9 @@ export const commands: FeatureCommands = {
     withData(make(hub, 'audit', '$ --data /srv/skills', 'showAudit', managing)).description(
       'what was done, and whether the chain of hashes is whole',
     );
+    withSpace(withData(make(hub, 'usage', '$ --data /srv/skills --space team', 'showUsage', managing)))
+      .description('how often agents were given the skills, on machines that share it (usage: share)')
+      .option('--days <days>', 'of the last days, today with them', Number, 30);
     withData(make(hub, 'backup', '$ copy.db --data /srv/skills', 'makeBackup', managing))
       .description('a whole copy of the database, also while serve runs')
       .argument('<file>', 'a new file');

@@ -12,6 +12,7 @@ import type { CommandTerminal as Terminal } from '../../../core/command-line.ts'
 import { grantNamed } from '../config.ts';
 import { hubName } from '../serve/people.ts';
 import * as tokens from '../serve/tokens.ts';
+import { usageOf } from '../serve/usage.ts';
 
 import type { HubToken } from '../store/hub-store.ts';
 
@@ -106,6 +107,21 @@ export async function showAudit(options: HubOptions, terminal: Terminal): Promis
   if (broken !== undefined) terminal.say(`error: row ${broken} is not what was written, or one before it is gone.`);
   else terminal.say(`The chain is whole. Its last hash: ${last ?? 'none'}`);
   return broken === undefined ? EXIT.done : EXIT.problem;
+}
+
+export async function showUsage(
+  options: HubOptions & { readonly space: string; readonly days: number },
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { space, days } = options;
+  const { since, usage } = await usageOf(await openStore(options, terminal), space, days);
+  const rows = usage.map(({ skill_id, agent, loads, refused, machines, last_day: last }) => {
+    return [skill_id, agent || '(no name)', loads, refused, machines, last];
+  });
+  const head = ['SKILL', 'AGENT', 'LOADS', 'REFUSED', 'MACHINES', 'LAST'];
+  terminal.print({ space, since, usage }, () => terminal.table(head, rows));
+  terminal.say(`Since ${since}, as machines have told it that share it.`);
+  return EXIT.done;
 }
 
 export function makeBackup(to: string, options: HubOptions, terminal: Terminal): ExitStatus {

@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { unapprovedRootProblem } from '../../../../../kernel/host.ts';
-import { bool, listOf, type Reader, readerOf, refine, text, textLike } from '../../../core/config/readers.ts';
+import { bool, listOf, oneOf, type Reader, readerOf, refine, text, textLike } from '../../../core/config/readers.ts';
 import { sourceWithoutSkills } from '../../../core/sources/kinds/memory-source.ts';
 import type { SourceKind } from '../../../core/sources/source-kind.ts';
 import { headersWithSecrets, type SecretHeaders } from '../../install/secret-headers.ts';
@@ -30,9 +30,10 @@ export const hubKind: SourceKind = {
     token: secret,
     only: listOf(text),
     allowances: bool,
+    usage: oneOf('share'),
   },
   hidden: ['token'],
-  async open({ hub = [], space = DEFAULT_SPACE, token: name, only, allowances = false }, host) {
+  async open({ hub = [], space = DEFAULT_SPACE, token: name, only, allowances = false, usage }, host) {
     const { asksForSecrets, getSecret = () => undefined, idOr, mayName, options, root, trusted } = host;
     const named = [hub].flat().map((one) => pageAddress(one) ?? '');
     const [first = ''] = named;
@@ -45,7 +46,7 @@ export const hubKind: SourceKind = {
     const headers = bearer(name);
     const headersOf = (url: string) => headersWithSecrets({ url, headers, getSecret, allows });
     const { createHubSource } = await import('./hub-source.ts');
-    const of = { id, mayName, only, allowances, options, root, space };
+    const of = { id, mayName, only, allowances, shares: usage === 'share', options, root, space };
     return [createHubSource({ ...of, addresses: named, headersOf, secret: headers })];
   },
 };

@@ -11,6 +11,8 @@ import { type AllowedFinding, hubHits, type SentProposal } from '../wire.ts';
 import { feedOf } from './feed.ts';
 import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
 import { type Kept, Outbox } from './outbox.ts';
+import { OutboxFolder } from './outbox-folder.ts';
+import { SharedUsage } from './shared-usage.ts';
 import { readTaken, type Taken } from './taken.ts';
 
 export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options' | 'root'> {
@@ -22,6 +24,8 @@ export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options'
   readonly only: readonly string[] | undefined;
   /** What reviewers of the hub allowed in an artifact is let in here, too. */
   readonly allowances: boolean;
+  /** How often agents here were given its skills is told to the hub. */
+  readonly shares: boolean;
 }
 
 /**
@@ -33,7 +37,9 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
   const [first = ''] = addresses;
   const hub = createHub(options);
   const closing = new AbortController();
-  const outbox = new Outbox(root, hub, closing.signal);
+  const folder = new OutboxFolder(root, hub);
+  const outbox = new Outbox(folder, hub, closing.signal);
+  const usage = options.shares ? new SharedUsage(folder, hub, closing.signal) : undefined;
   const { fetchCopy, fetchSkill } = feedOf(hub, (name) => only === undefined || only.includes(name));
   const page = createWellKnownSource({
     ...options.options,
@@ -43,7 +49,7 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
     intervalMs: ASK_AGAIN_MS,
     maxMs: MAX_RETRY_MS,
     copyOf: { addresses, only, secret },
-    moreProblems: () => outbox.problems(),
+    moreProblems: () => [...outbox.problems(), ...(usage?.problems() ?? [])],
     // Each address has its own.
     secret: { names: secret, fill: () => addresses.map(headersOf)[0] as OriginHeaders },
     fetching: async () => ({
@@ -92,10 +98,14 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
         return findings.every((one) => allowed.has(findingKey(one)));
       },
     }),
+    used(skill, agent, what) {
+      const id = page.entryOf(skill)?.name;
+      if (id !== undefined) usage?.add(id, agent ? nameOf(agent) : undefined, what);
+    },
     policy: (etag, ended) =>
       hub.use(READ_MS, ended, ({ base, ...how }) => downloadIfChanged(`${base}/policy`, MAX_POLICY, { ...how, etag })),
     async close() {
-      await outbox.end(END_MS);
+      await Promise.all([outbox.end(END_MS), usage?.end(END_MS)]);
       closing.abort();
       await page.close?.();
     },

@@ -1,14 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
-import { withFallback } from '../../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../../lib/fetch/index.ts';
-import { futureRealPath, readContained, removeContained, writeContained } from '../../../../../lib/files/index.ts';
 import { plural } from '../../../../../lib/text/index.ts';
 import { settledWithin } from '../../../core/sources/source.ts';
 import { type HubReceipt, hubReceipt, type SentProposal, sentProposal } from '../wire.ts';
 import type { Hub } from './hub-address.ts';
+import type { OutboxFolder } from './outbox-folder.ts';
 
 /** A proposal that the hub does not have: it waits to be sent, or the hub has refused it. */
 export interface Kept {
@@ -19,18 +16,16 @@ export interface Kept {
 
 /** What waits on disk until the hub has it. Each space has its own; processes share it: with its id twice is once. */
 export class Outbox {
-  readonly #folder: string;
+  readonly #folder: OutboxFolder;
   readonly #hub: Hub;
   readonly #signal: AbortSignal;
   /** Of those whose authors wait. */
   readonly #outcomes = new Map<string, HubReceipt | CodedError | undefined>();
   #sending: Promise<void> = Promise.resolve();
 
-  /** @param root - Of the registry. @param signal - Ends what is sent. */
-  constructor(root: string, hub: Hub, signal: AbortSignal) {
-    const of = JSON.stringify([hub.addresses[0], hub.space]);
-    const name = createHash('sha256').update(of).digest('hex').slice(0, 16);
-    this.#folder = join(futureRealPath(root), 'data', 'skill_registry', 'outbox', name);
+  /** @param signal - Ends what is sent. */
+  constructor(folder: OutboxFolder, hub: Hub, signal: AbortSignal) {
+    this.#folder = folder;
     this.#hub = hub;
     this.#signal = signal;
   }
@@ -50,14 +45,14 @@ export class Outbox {
     const id = randomUUID();
     const last = Number(names.at(-1)?.slice(0, DIGITS) ?? 0);
     const file = `${String(Math.max(Date.now(), last + 1)).padStart(DIGITS, '0')}-${id}.json`;
-    this.#write(file, { proposal: { ...given, id } });
+    this.#folder.write(file, { proposal: { ...given, id } });
     this.#outcomes.set(id, undefined);
     await settledWithin(this.send(), waitMs);
     const outcome = this.#outcomes.get(id);
     this.#outcomes.delete(id);
     if (!isCodedError(outcome)) return { id, receipt: outcome };
     // Its author is told now.
-    this.#remove(file);
+    this.#folder.remove(file);
     throw outcome;
   }
 
@@ -80,7 +75,7 @@ export class Outbox {
   problems(): readonly Problem[] {
     const all = this.#names().map((file) => this.#read(file));
     const problem = (message: string): Problem => {
-      return { code: 'HUB_OUTBOX', severity: 'warning', file: this.#folder, message };
+      return { code: 'HUB_OUTBOX', severity: 'warning', file: this.#folder.path, message };
     };
     const of = (count: number): string => `${plural(count, 'proposal')} for a hub`;
     const broken = all.filter((one) => !one).length;
@@ -93,29 +88,14 @@ export class Outbox {
   }
 
   #names(): readonly string[] {
-    const found = withFallback(() => readdirSync(this.#folder), []);
-    return found.filter((one) => FILE.test(one)).sort();
+    return this.#folder.names(FILE);
   }
 
   #read(file: string): Kept | undefined {
-    return withFallback(() => {
-      const text = readContained(this.#folder, file, MAX_FILE, OWN).toString('utf8');
-      const { proposal, refused } = JSON.parse(text) as Kept;
+    return this.#folder.read(file, (value) => {
+      const { proposal, refused } = value as Kept;
       return { proposal: sentProposal.parse(proposal), ...(refused && { refused }) };
-    }, undefined);
-  }
-
-  #write(file: string, kept: Kept): void {
-    writeContained(this.#folder, file, JSON.stringify(kept), OWN);
-  }
-
-  #remove(file: string): void {
-    try {
-      removeContained(this.#folder, file, OWN);
-    } catch (error) {
-      // Another process has sent it, too.
-      if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
-    }
+    });
   }
 
   async #sendAll(): Promise<void> {
@@ -133,11 +113,11 @@ export class Outbox {
     try {
       const receipt = hubReceipt.safeParse(await this.#hub.send('proposals', proposal, this.#signal));
       if (!receipt.success) throw originRefused(this.#hub.addresses.join(', '), 'its answer is none of a hub.');
-      this.#remove(file);
+      this.#folder.remove(file);
       told(receipt.data);
     } catch (error) {
       if (!isCodedError(error) || error.details.refused !== true) throw error;
-      this.#write(file, { proposal, refused: { code: error.code, message: error.message } });
+      this.#folder.write(file, { proposal, refused: { code: error.code, message: error.message } });
       told(error);
     }
   }
@@ -145,10 +125,8 @@ export class Outbox {
 
 // --- internal ---
 
-const OWN = { own: true } as const;
 const DIGITS = 15;
 const FILE = /^\d{15}-[0-9a-f-]{36}\.json$/;
-const MAX_FILE = 8 * 1024 * 1024;
 const MOST = 500;
 
 function outboxFull(count: number): CodedError<'PROPOSAL_LIMIT'> {

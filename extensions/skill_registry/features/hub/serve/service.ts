@@ -6,6 +6,7 @@ import { oneLine } from '../../../../../lib/text/index.ts';
 import type { HubGrant, HubPrincipal, HubService } from '../../../../skill_hub/api.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
+import type { Decider } from '../../history/types.ts';
 import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page.ts';
 import { isWaiting } from '../../proposals/propose/describe.ts';
 import { versionOf } from '../../proposals/propose/proposal-store.ts';
@@ -22,12 +23,14 @@ import {
   sentDecision,
   sentProposal,
   sentRollback,
+  sentUsage,
 } from '../wire.ts';
 import { hubName, principalsOf } from './people.ts';
 import { policyOf } from './policy.ts';
 import { withPresentState } from './shown-proposals.ts';
 import { openSpace, type Space, teamBefore } from './space.ts';
 import { tokenOf } from './tokens.ts';
+import { UsageTaker, usageOf } from './usage.ts';
 
 export interface ServiceOptions {
   readonly store: HubStore;
@@ -49,6 +52,7 @@ export interface OpenedService extends HubService {
 export function createService(options: ServiceOptions): OpenedService {
   const { store } = options;
   const spaces = new Map<string, Promise<Space>>();
+  const taker = new UsageTaker(store);
   /** Only names of tokens come here, so there are no more than those. */
   const spaceOf = (space: string): Promise<Space> => {
     const opened = spaces.get(space) ?? openSpace({ ...options, space });
@@ -57,6 +61,10 @@ export function createService(options: ServiceOptions): OpenedService {
     return opened;
   };
   const teamOf = ({ space }: HubPrincipal) => teamBefore({ ...options, space }, () => spaceOf(space));
+  /** What was named in the decision is let in at the hub as well. */
+  const allow = async ({ space }: HubPrincipal, skillId: string, { inspected, ...by }: Decider): Promise<void> => {
+    if (inspected) await (await spaceOf(space)).allow(skillId, inspected, by);
+  };
   return {
     principalOf: (secret) => tokenOf(store, secret),
     principalsOf: async (name, granted) =>
@@ -130,13 +138,16 @@ export function createService(options: ServiceOptions): OpenedService {
           ? await approve(team, id, { ...actor, inspected })
           : await reject(team, id, { ...actor, reason: reason ?? '' });
       const { proposalId, state, skillId, revision, merged } = decided;
+      if (state === 'approved') await allow(principal, skillId, { ...actor, inspected });
       return { proposal_id: proposalId, state, skill_id: skillId, revision, merged };
     },
     async publish(principal, skillId, artifact, inspected) {
       if (!SKILL_NAME.test(skillId)) throw invalidArgument('This is no id of a skill.');
       const files = await filesOf(artifact);
       const actor = { by: principal.person, inspected };
-      return { skill_id: skillId, revision: await publish(teamOf(principal), skillId, files, actor) };
+      const revision = await publish(teamOf(principal), skillId, files, actor);
+      await allow(principal, skillId, actor);
+      return { skill_id: skillId, revision };
     },
     async withdraw(principal, skillId) {
       return {
@@ -148,8 +159,11 @@ export function createService(options: ServiceOptions): OpenedService {
       const { revision, reason, inspected } = read(sentRollback, sent);
       const actor = { by: principal.person, reason, inspected };
       const { number } = await rollback(teamOf(principal), skillId, revision, actor);
+      await allow(principal, skillId, actor);
       return { skill_id: skillId, revision: number };
     },
+    addUsage: (principal, sent) => taker.take(principal, read(sentUsage, sent)),
+    usage: ({ space }, days) => usageOf(store, space, days),
     registryOf: async (space) => (await spaceOf(space)).registry,
     async close() {
       for (const opened of spaces.values())

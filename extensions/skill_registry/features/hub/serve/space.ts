@@ -9,7 +9,7 @@ import { guard } from '../../guard/door.ts';
 import type { HeldSkills } from '../../guard/held-skills.ts';
 import { inspectFiles } from '../../guard/inspect-files.ts';
 import { historyPages } from '../../history/pages.ts';
-import type { ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
+import type { Actor, ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
 import { whyPlanAlone } from '../../proposals/decide/plain-change.ts';
 import { proposalPages } from '../../proposals/pages/index.ts';
@@ -25,7 +25,18 @@ export interface Space {
   readonly team: Team;
   /** Its catalog, search, history and proposals are those of the store. */
   readonly registry: SkillRegistry;
+  readonly allow: AllowSeen;
 }
+
+/**
+ * Lets in at the hub what was found in a content and named in the decision about it. The decision was made by a person
+ * who may: it compared who has a part in it. @returns why the skill is held still, if it is.
+ */
+type AllowSeen = (
+  skillId: string | undefined,
+  digest: string | null | undefined,
+  actor: Actor,
+) => Promise<string | null>;
 
 export interface SpaceOptions {
   readonly space: string;
@@ -36,18 +47,19 @@ export interface SpaceOptions {
 
 /** A registry of the core and the guard whose skills are in the store; nothing of it is kept in a folder. */
 export async function openSpace(options: SpaceOptions): Promise<Space> {
-  let team: Team | undefined;
+  let opened: Omit<Space, 'registry'> | undefined;
   const feature: Feature = {
     id: 'space',
     open(core) {
-      team = teamOf(options, core);
-      return openedSpace(core, team);
+      const [team, allow] = [teamOf(options, core), allowIn(core)];
+      opened = { team, allow };
+      return openedSpace(core, team, allow);
     },
   };
   const config = { sources: [], watch: { mode: 'off' as const } };
   const registry = await openRegistry({ root: options.root, cache: 'memory', config }, [guard, feature]);
   void registry.admin.prepareSearch().catch(() => undefined);
-  return { registry, team: team as Team };
+  return { registry, ...(opened as Omit<Space, 'registry'>) };
 }
 
 /**
@@ -78,7 +90,24 @@ function teamOf({ space, store, fourEyes, root }: SpaceOptions, core: Core): Tea
   return { space, store, fourEyes, root, limits: core.config.limits, inspect };
 }
 
-function openedSpace(core: Core, team: Team): ReturnType<NonNullable<Feature['open']>> {
+function allowIn(core: Core): AllowSeen {
+  return async (skillId, digest, { by, reason }) => {
+    if (!skillId || !digest) return null;
+    await core.catalog.refresh();
+    const skill = core.catalog.snapshot().byId.get(skillId);
+    if (!skill) return null;
+    try {
+      return (await core.of(guard).heldSkills.decide('allow', skill, { by, reason, digest })).heldBecause;
+    } catch (error) {
+      if (isCodedError(error, 'INVALID_ARGUMENT')) return null;
+      throw error;
+    } finally {
+      await core.catalog.refresh();
+    }
+  };
+}
+
+function openedSpace(core: Core, team: Team, allow: AllowSeen): ReturnType<NonNullable<Feature['open']>> {
   const { space, store } = team;
   const { heldSkills } = core.of(guard);
   core.catalog.addSource(spaceSource(store, space));
@@ -96,7 +125,7 @@ function openedSpace(core: Core, team: Team): ReturnType<NonNullable<Feature['op
   });
   return {
     registry: { proposals: proposalsOf(team, settled), history: historyOf(team, settled) },
-    admin: adminOf(core, team, heldSkills),
+    admin: adminOf(core, team, heldSkills, allow),
     reviewPages: async () => PAGES,
     close() {
       clearTimeout(again);
@@ -115,7 +144,7 @@ const PAGES: ReviewPages = {
   post: { ...historyPages.post, ...proposalPages.post },
 };
 
-function adminOf(core: Core, team: Team, heldSkills: HeldSkills): Partial<SkillRegistryAdmin> {
+function adminOf(core: Core, team: Team, heldSkills: HeldSkills, allow: AllowSeen): Partial<SkillRegistryAdmin> {
   const after = async (change: ChangeToApprove): Promise<{ skillId: string; files?: readonly IncomingFile[] }> => {
     if ('proposalId' in change) {
       const row = await proposalNamed(team, change.proposalId);
@@ -134,19 +163,9 @@ function adminOf(core: Core, team: Team, heldSkills: HeldSkills): Partial<SkillR
   };
   return {
     blockFindingsAfter,
-    /** The decision was made by a person who may: it compared who has a part in it. */
-    async allowShown(change, { blocks, digest }, { by, reason }) {
-      await core.catalog.refresh();
-      const skill = core.catalog.snapshot().byId.get((await after(change).catch(() => undefined))?.skillId ?? '');
-      if (!skill || blocks.length === 0 || digest === null) return null;
-      try {
-        return (await heldSkills.decide('allow', skill, { by, reason, digest })).heldBecause;
-      } catch (error) {
-        if (isCodedError(error, 'INVALID_ARGUMENT')) return null;
-        throw error;
-      } finally {
-        await core.catalog.refresh();
-      }
+    async allowShown(change, { blocks, digest }, actor) {
+      if (blocks.length === 0) return null;
+      return allow((await after(change).catch(() => undefined))?.skillId, digest, actor);
     },
     async plainChange(proposalId) {
       const row = await proposalNamed(team, proposalId);

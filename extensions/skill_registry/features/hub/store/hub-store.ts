@@ -1,7 +1,7 @@
 /** What a hub keeps. Every function is one transaction, so several hubs may have one store. */
 import type { HubRole } from '../../../../skill_hub/api.ts';
 import type { NewProposal, ProposalRow } from '../../proposals/propose/proposal-store.ts';
-import type { HubEntry } from '../wire.ts';
+import type { HubEntry, SentUsage } from '../wire.ts';
 
 export const ROLES: readonly HubRole[] = ['reader', 'proposer', 'reviewer', 'admin'];
 
@@ -116,6 +116,22 @@ export interface AuditRow {
   readonly hash: string;
 }
 
+export interface UsageBatch extends SentUsage {
+  /** Whose `id` it is. It is not kept with the counts. */
+  readonly person: string;
+}
+
+/** A skill with one agent; an empty name stands for those without one. */
+export interface UsedSkill {
+  readonly skill_id: string;
+  readonly agent: string;
+  readonly loads: number;
+  readonly refused: number;
+  readonly machines: number;
+  /** UTC. */
+  readonly last_day: string;
+}
+
 export interface HubStore {
   /** `epoch` is another one when the numbers may have been given before: after a restore. */
   state(space: string): Promise<{ readonly epoch: string; readonly head: number }>;
@@ -173,6 +189,10 @@ export interface HubStore {
   noteAudit(row: Pick<AuditRow, 'by' | 'space' | 'what' | 'subject' | 'details'>): Promise<void>;
   /** Oldest first. `broken`: the first row whose hash is not that of what stands before it. */
   audit(): Promise<{ readonly rows: readonly AuditRow[]; readonly broken: number | undefined }>;
+  /** Also forgets what is older than `USAGE_DAYS`. @returns false: this batch was counted before. */
+  addUsage(space: string, batch: UsageBatch): Promise<boolean>;
+  /** The most loaded first, at most 1,000. @param from - The first day. */
+  usage(space: string, from: string): Promise<readonly UsedSkill[]>;
   /** Numbers given before mean nothing any more. */
   renewEpoch(): Promise<void>;
   /**

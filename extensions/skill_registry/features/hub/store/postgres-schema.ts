@@ -45,12 +45,20 @@ CREATE TABLE skill_hub.audit (
   seq integer PRIMARY KEY, at text NOT NULL, by text NOT NULL, space text NOT NULL, what text NOT NULL,
   subject text NOT NULL, details text NOT NULL, hash text NOT NULL
 );`,
+  `CREATE TABLE skill_hub.usage_sent (
+  space text NOT NULL, person text NOT NULL, id text NOT NULL, day text NOT NULL, PRIMARY KEY (space, person, id)
+);
+CREATE INDEX usage_sent_by_day ON skill_hub.usage_sent (space, day);
+CREATE TABLE skill_hub.usage_count (
+  space text NOT NULL, day text NOT NULL, skill_id text NOT NULL, agent text NOT NULL, machine text NOT NULL,
+  loads bigint NOT NULL, refused bigint NOT NULL, PRIMARY KEY (space, day, skill_id, agent, machine)
+);`,
 ];
 
 export const VERSION: number = STEPS.length;
 
 /** What a hub may also take out of, what it may change, and what it may only add to. */
-const TAKEN_FROM = ['person', 'account'];
+const TAKEN_FROM = ['person', 'account', 'usage_sent', 'usage_count'];
 const CHANGED = ['hub', 'space', 'token', 'skill', 'proposal'];
 const ADDED_TO = ['artifact', 'revision', 'proposal_event', 'audit'];
 

@@ -13,6 +13,8 @@ import type {
   HubStore,
   HubToken,
   NewHubProposal,
+  UsageBatch,
+  UsedSkill,
 } from './hub-store.ts';
 import { PLACE } from './postgres-schema.ts';
 import { assertOnlyAdds, coded, openTables } from './postgres-tables.ts';
@@ -29,8 +31,10 @@ import {
   now,
   proposalOf,
   proposalRow,
+  type Row,
   revisionOf,
   rowsOfCommit,
+  rowsOfUsage,
   type StoredEvent,
   type StoredProposal,
   type StoredRevision,
@@ -262,6 +266,29 @@ export class PostgresStore implements HubStore {
 
   async audit(): ReturnType<HubStore['audit']> {
     return auditOf(await this.#sql<AuditRow[]>`SELECT * FROM audit ORDER BY seq`);
+  }
+
+  async addUsage(space: string, batch: UsageBatch): Promise<boolean> {
+    const { oldest, sent, counts } = rowsOfUsage(space, batch);
+    return this.#sql.begin(async (sql) => {
+      await sql`DELETE FROM usage_count WHERE space = ${space} AND day < ${oldest}`;
+      await sql`DELETE FROM usage_sent WHERE space = ${space} AND day < ${oldest}`;
+      if ((await sql`INSERT INTO usage_sent ${sql(sent)} ON CONFLICT DO NOTHING`).count === 0) return false;
+      const add = (row: Row) => sql`INSERT INTO usage_count ${sql(row)}
+        ON CONFLICT (space, day, skill_id, agent, machine)
+        DO UPDATE SET loads = usage_count.loads + excluded.loads,
+          refused = usage_count.refused + excluded.refused`;
+      await Promise.all(counts.map(add));
+      return true;
+    });
+  }
+
+  async usage(space: string, from: string): Promise<readonly UsedSkill[]> {
+    return this.#sql<UsedSkill[]>`
+      SELECT skill_id, agent, sum(loads)::float8 AS loads, sum(refused)::float8 AS refused,
+        count(DISTINCT machine)::integer AS machines, max(day COLLATE "C") AS last_day
+      FROM usage_count WHERE space = ${space} AND day >= ${from} GROUP BY skill_id, agent
+      ORDER BY sum(loads) DESC, skill_id COLLATE "C", agent COLLATE "C" LIMIT 1000`;
   }
 
   async renewEpoch(): Promise<void> {

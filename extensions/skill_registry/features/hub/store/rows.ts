@@ -12,6 +12,7 @@ import type {
   HubSkill,
   HubStore,
   HubToken,
+  UsageBatch,
 } from './hub-store.ts';
 
 export type StoredRevision = Omit<HubRevision, 'persons'> & { readonly persons: string };
@@ -113,6 +114,27 @@ export function rowsOfCommit(space: string, change: HubChange): RowsOfCommit {
     revision: { ...made, persons: JSON.stringify(persons) },
     skill: { space, id: skillId, revision: number, digest, type, size, description, ...lists },
     audit: { by, space, what: kind, subject: skillId, details },
+  };
+}
+
+/** For so long counts are kept, and ids of batches. */
+export const USAGE_DAYS = 90;
+
+/** UTC. @param ago - Days. */
+export function dayOf(ago: number): string {
+  return new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+}
+
+export function rowsOfUsage(
+  space: string,
+  { id, person, machine, counts }: UsageBatch,
+): { readonly oldest: string; readonly sent: Row; readonly counts: readonly Row[] } {
+  return {
+    oldest: dayOf(USAGE_DAYS),
+    sent: { space, person, id, day: dayOf(0) },
+    counts: counts.map(({ agent = '', day, skill_id, loads, refused }) => {
+      return { space, day, skill_id, agent, machine, loads, refused };
+    }),
   };
 }
 

@@ -42,6 +42,18 @@ CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'a
 CREATE TRIGGER audit_is_as_written BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is only added to'); END;
 `;
 
+/** What machines share. */
+export const USAGE = `
+CREATE TABLE usage_sent (
+  space TEXT NOT NULL, person TEXT NOT NULL, id TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (space, person, id)
+) WITHOUT ROWID;
+CREATE INDEX usage_sent_by_day ON usage_sent (space, day);
+CREATE TABLE usage_count (
+  space TEXT NOT NULL, day TEXT NOT NULL, skill_id TEXT NOT NULL, agent TEXT NOT NULL, machine TEXT NOT NULL,
+  loads INTEGER NOT NULL, refused INTEGER NOT NULL, PRIMARY KEY (space, day, skill_id, agent, machine)
+) WITHOUT ROWID;
+`;
+
 /** People without a token. */
 export const PEOPLE = `
 CREATE TABLE person (

@@ -16,6 +16,8 @@ import type {
   HubStore,
   HubToken,
   NewHubProposal,
+  UsageBatch,
+  UsedSkill,
 } from './hub-store.ts';
 import {
   auditAfter,
@@ -33,6 +35,7 @@ import {
   type Row,
   revisionOf,
   rowsOfCommit,
+  rowsOfUsage,
   type StoredEvent,
   type StoredProposal,
   type StoredRevision,
@@ -42,7 +45,7 @@ import {
   validToken,
   wantedOf,
 } from './rows.ts';
-import { PEOPLE, SCHEMA } from './schema.ts';
+import { PEOPLE, SCHEMA, USAGE } from './schema.ts';
 
 /** For one hub, in one file. */
 export class SqliteStore implements HubStore {
@@ -229,6 +232,21 @@ export class SqliteStore implements HubStore {
     return auditOf(this.#all<AuditRow>('SELECT * FROM audit ORDER BY seq'));
   }
 
+  async addUsage(space: string, batch: UsageBatch): Promise<boolean> {
+    const { oldest, sent, counts } = rowsOfUsage(space, batch);
+    return this.#write(() => {
+      this.#run('DELETE FROM usage_count WHERE space = ? AND day < ?', space, oldest);
+      this.#run('DELETE FROM usage_sent WHERE space = ? AND day < ?', space, oldest);
+      if (this.#insert('usage_sent', sent, 'OR IGNORE') === 0) return false;
+      for (const row of counts) this.#insert('usage_count', row, '', ADDED);
+      return true;
+    });
+  }
+
+  async usage(space: string, from: string): Promise<readonly UsedSkill[]> {
+    return this.#all(USED, space, from);
+  }
+
   async renewEpoch(): Promise<void> {
     renewEpoch(this.#database, this.#file);
   }
@@ -283,9 +301,9 @@ export class SqliteStore implements HubStore {
     return this.#database.prepare(sql).run(...values).changes;
   }
 
-  #insert(table: string, row: Row, otherwise = ''): number {
+  #insert(table: string, row: Row, otherwise = '', end = ''): number {
     const names = Object.keys(row);
-    const sql = `INSERT ${otherwise} INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+    const sql = `INSERT ${otherwise} INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ${end}`;
     return this.#run(sql, ...Object.values(row));
   }
 
@@ -351,7 +369,11 @@ export function assertWhole(file: string): void {
 const SKILLS = 'SELECT seq, id, description, tags, allowed, type, digest, size, revision FROM skill';
 const REVISIONS = 'SELECT number, kind, digest, type, at, by, reason, proposal, persons FROM revision';
 const TOKENS = 'SELECT id, space, role, person, created, created_by, expires, last_use, revoked FROM token';
-const STEPS = [SCHEMA, PEOPLE];
+const ADDED = 'ON CONFLICT DO UPDATE SET loads = loads + excluded.loads, refused = refused + excluded.refused';
+const USED = `SELECT skill_id, agent, sum(loads) AS loads, sum(refused) AS refused, count(DISTINCT machine) AS machines,
+    max(day) AS last_day FROM usage_count WHERE space = ? AND day >= ?
+  GROUP BY skill_id, agent ORDER BY sum(loads) DESC, skill_id, agent LIMIT 1000`;
+const STEPS = [SCHEMA, PEOPLE, USAGE];
 const LOOK_MS = 500;
 
 function prepare(database: SqliteDatabase, file: string): void {
