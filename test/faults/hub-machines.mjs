@@ -31,8 +31,8 @@ export const hubMachines = [
     title: 'A proposal that had waited is gone when the hub refuses it',
     in: 'Outbox.#sendOne',
     swap: [
-      'this.#write(file, { proposal, refused: { code: error.code, message: error.message } });',
-      'this.#remove(file);',
+      'this.#folder.write(file, { proposal, refused: { code: error.code, message: error.message } });',
+      'this.#folder.remove(file);',
     ],
     test: 'refuses what the hub refuses, keeps nothing of it',
   },

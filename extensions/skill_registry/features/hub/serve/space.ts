@@ -32,11 +32,7 @@ export interface Space {
  * Lets in at the hub what was found in a content and named in the decision about it. The decision was made by a person
  * who may: it compared who has a part in it. @returns why the skill is held still, if it is.
  */
-type AllowSeen = (
-  skillId: string | undefined,
-  digest: string | null | undefined,
-  actor: Actor,
-) => Promise<string | null>;
+type AllowSeen = (skillId: string | undefined, digest: string | null, actor: Actor) => Promise<string | null>;
 
 export interface SpaceOptions {
   readonly space: string;
