@@ -129,7 +129,7 @@ export const hubMachines = [
   {
     title: 'Usage is shared where the source does not say so',
     in: 'hubKind.open',
-    swap: ["usage === 'share'", "usage !== ''"],
+    swap: ["usage === 'share'", "id !== ''"],
     test: 'tells a hub how often agents were given its skills, and nothing from a machine that does not share it',
   },
   {
