@@ -1,4 +1,4 @@
-import type { Options, PostgresType, Sql } from 'postgres';
+import type { Options, PostgresType, Sql, TransactionSql } from 'postgres';
 import { CodedError, invalidArgument, withFallback } from '../errors/index.ts';
 
 export type { Sql, TransactionSql } from 'postgres';
@@ -20,6 +20,18 @@ export async function openPostgres(address: string, options: Options<Record<stri
   throw invalidArgument('The address of the database is none: postgres://USER@HOST:PORT/DATABASE.');
 }
 
+/** As `begin` of the driver, which would roll back a lost connection, too: 3.4.9 ends the whole process with that. */
+export async function inTransaction<T>(sql: Sql, work: (sql: TransactionSql) => Promise<T>): Promise<T> {
+  const result = await sql.begin(async (own) => ({
+    of: await work(own).catch((error: unknown) => {
+      // `begin` itself is rejected when the connection is closed.
+      if (LOST.test(String(Object(error).code))) return new Promise<never>(() => undefined);
+      throw error;
+    }),
+  }));
+  return result.of;
+}
+
 export type PostgresFailure =
   /** It may answer later. */
   | 'away'
@@ -35,12 +47,14 @@ export type PostgresFailure =
 export function postgresFailure(error: unknown): PostgresFailure | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const code = String(error.code);
-  if (/^(?:CONNECT_|CONNECTION_|ECONN|ENOTFOUND$|EAI_|ETIMEDOUT$|EPIPE$|EHOST|ENET)/.test(code)) return 'away';
+  if (LOST.test(code)) return 'away';
   if (error.name !== 'PostgresError') return undefined;
   return CLASSES.find(([codes]) => codes.test(code))?.[1] ?? 'other';
 }
 
 // --- internal ---
+
+const LOST = /^(?:CONNECT_|CONNECTION_|ECONN|ENOTFOUND$|EAI_|ETIMEDOUT$|EPIPE$|EHOST|ENET)/;
 
 /** postgresql.org/docs/current/errcodes-appendix.html */
 const CLASSES = [

@@ -15,7 +15,8 @@ export interface Cluster {
   readonly binaries: string;
   /** @param database - Default: `postgres`. */
   addressOf(role: 'owner' | 'hub', database?: string): string;
-  stop(): Promise<void>;
+  /** @param how - `QUIT`: at once, without a last word to anybody. Default: `INT`. */
+  stop(how?: 'INT' | 'QUIT'): Promise<void>;
   start(): Promise<void>;
 }
 
@@ -84,7 +85,7 @@ export async function startCluster(): Promise<Cluster> {
     const command = [join(binaries, 'postgres'), '-D', data, '-p', String(port), ...options];
     // The shell sees the end of this process, also of one that was killed, and takes everything away.
     const script = `"$@" >server.log 2>&1 & read line
-      [ "$line" = stop ] && { kill -INT $!; wait; exit; }
+      [ -n "$line" ] && { kill -$line $!; wait; exit; }
       kill -QUIT $!; wait; rm -rf data *.log`;
     running = spawn('sh', ['-c', script, 'sh', ...command], {
       ...{ cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'ignore'], ...other },
@@ -104,9 +105,9 @@ export async function startCluster(): Promise<Cluster> {
     binaries,
     addressOf,
     start,
-    async stop() {
+    async stop(how = 'INT') {
       const ended = once(running, 'exit');
-      running.stdin?.end('stop\n');
+      running.stdin?.end(`${how}\n`);
       await ended;
     },
   };

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PostgresStore } from '../../../extensions/skill_registry/features/hub/store/postgres.ts';
 import { DEPLOY, type Hub, openHub, sentChange, sentId, skillText } from '../../helpers/hub.ts';
+import { enter } from '../../helpers/hub-page.ts';
 import { asOwner, type HubDatabase, hubDatabase, usePostgres } from '../../helpers/postgres.ts';
 import { runCommand } from '../../helpers/run-command.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
@@ -30,10 +31,10 @@ describe('two hubs on one database', () => {
     admin = await hubs[0].token('admin', 'ada');
   });
 
-  it('decide each of a hundred proposals once, whoever of ten approves first, at whichever hub', async () => {
+  it('decide each of 15 proposals once, whoever of ten approves first, at whichever hub', async () => {
     const [one, two] = hubs;
     const reviewers = await Promise.all(Array.from({ length: 10 }, (_, at) => one.token('reviewer', `reviewer-${at}`)));
-    const ids = Array.from({ length: 100 }, (_, at) => `skill-${at}`);
+    const ids = Array.from({ length: 15 }, (_, at) => `skill-${at}`);
     await Promise.all(
       ids.map(async (id, at) => {
         const content = skillText(id, `How to do ${id}.`, ['1. Do it.']);
@@ -42,17 +43,28 @@ describe('two hubs on one database', () => {
       }),
     );
     const all = (await two.ask(admin, 'GET', '/proposals?state=open&limit=200')).json.proposals;
-    expect(all).toHaveLength(100);
+    expect(all).toHaveLength(15);
     for (const proposal of all) {
       const answers = await Promise.all(reviewers.map((token, at) => decide(at % 2 ? one : two, token, proposal)));
       const others = answers.filter(({ status }) => status !== 200).map(({ json }) => json.error.code);
       expect(others).toEqual(Array(9).fill('PROPOSAL_DECIDED'));
     }
     const feed = (await one.ask(admin, 'GET', '/changes')).json;
-    expect([feed.head, feed.changes.length]).toEqual([100, 100]);
+    expect([feed.head, feed.changes.length]).toEqual([15, 15]);
     expect((await one.store.audit()).broken).toBeUndefined();
     expect([...one.errors, ...two.errors]).toEqual([]);
   }, 300_000);
+
+  it('take once what is sent to both at once', async () => {
+    const carol = await hubs[0].token('proposer', 'carol');
+    for (let round = 0; round < 20; round++) {
+      const [id, content] = [`skill-${round}`, skillText(`skill-${round}`, 'How to do it.', ['1. Do it.'])];
+      const sent = { id: sentId(), skill_id: id, kind: 'create', content, justification: 'It is needed.', agent: id };
+      const answers = await Promise.all(hubs.map((hub) => hub.ask(carol, 'POST', '/proposals', sent)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
+      expect(answers[0]?.json.proposal_id).toBe(answers[1]?.json.proposal_id);
+    }
+  });
 
   it('apply one of two changes of one line, and make the other one stale', async () => {
     const [one, two] = hubs;
@@ -111,6 +123,24 @@ describe('two hubs on one database', () => {
     const base = await two.digest(carol, 'deploy');
     await one.ask(carol, 'POST', '/proposals', sentChange(base));
     expect((await two.ask(carol, 'GET', '/proposals')).json.proposals).toHaveLength(1);
+  });
+
+  it('tell an open page of a decision at the other hub', async () => {
+    const [one, two] = hubs;
+    await one.publish(admin, 'deploy', DEPLOY);
+    const carol = await one.token('proposer', 'carol');
+    const sent = sentChange(await one.digest(carol, 'deploy'));
+    const { proposal_id: id } = (await one.ask(carol, 'POST', '/proposals', sent)).json;
+    const bob = await enter(two, admin);
+    expect((await bob.get('/')).text).toContain(id);
+    const page = await fetch(`${two.url}/events`, { headers: { cookie: bob.attributes.split(';')[0] ?? '' } });
+    const counts = page.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = (await counts?.read())?.value;
+    expect(first).toContain('event: count');
+    await decide(one, admin, (await one.ask(carol, 'GET', `/proposals/${id}`)).json);
+    expect((await counts?.read())?.value).not.toBe(first);
+    await waitFor('the inbox', async () => !(await bob.get('/')).text.includes(id));
+    await counts?.cancel();
   });
 
   it('hear of a change also when its notification is lost', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql, TransactionSql } from '../../../../../lib/postgres/index.ts';
+import { inTransaction, type Sql, type TransactionSql } from '../../../../../lib/postgres/index.ts';
 import type {
   AuditRow,
   HubArtifact,
@@ -261,7 +261,7 @@ export class PostgresStore implements HubStore {
   }
 
   async noteAudit(row: NewAudit): Promise<void> {
-    await this.#sql.begin((sql) => addAudit(sql, row));
+    await inTransaction(this.#sql, (sql) => addAudit(sql, row));
   }
 
   async audit(): ReturnType<HubStore['audit']> {
@@ -318,7 +318,7 @@ export class PostgresStore implements HubStore {
    */
   async #write<T>(space: string, work: (sql: TransactionSql) => Promise<T | undefined>): Promise<T | undefined> {
     let moved = 0;
-    const done = await this.#sql.begin(async (sql) => {
+    const done = await inTransaction(this.#sql, async (sql) => {
       const lock = () => sql`SELECT FROM space WHERE name = ${space} FOR UPDATE`;
       if ((await lock()).count === 0) {
         await sql`INSERT INTO space VALUES (${space}, 0, 0) ON CONFLICT DO NOTHING`;
@@ -333,7 +333,7 @@ export class PostgresStore implements HubStore {
     });
     if (!done) return undefined;
     this.#hear(space, moved);
-    return done.result as T;
+    return done.result;
   }
 
   /** Tells once of each change, by whatever way it was heard of. */

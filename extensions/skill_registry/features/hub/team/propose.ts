@@ -62,7 +62,14 @@ export async function submit(team: Team, input: HubInput, sender: Sender): Promi
     new_bytes: request.after,
     editors: [],
   };
-  assertMayWait(row, request, await store.proposals(space, { skillId: row.skill_id }));
+  const others = await store.proposals(space, { skillId: row.skill_id });
+  // Sent at two hubs at once: the store says which one was first.
+  const isItself = (one: HubProposal): boolean => sentId !== null && one.sent_id === sentId && one.person === person;
+  assertMayWait(
+    row,
+    request,
+    others.filter((one) => !isItself(one)),
+  );
   if ((await store.proposals(space, { states: ['open'], limit: MAX_OPEN })).length >= MAX_OPEN)
     throw invalidArgument(`${MAX_OPEN} proposals are open, which is the most. Some have to be decided first.`);
   const first = await store.addProposal(space, row);
