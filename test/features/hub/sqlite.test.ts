@@ -1,6 +1,7 @@
 import { copyFileSync, renameSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { dataFile } from '../../../extensions/skill_registry/features/hub/commands/data.ts';
+import { SCHEMA } from '../../../extensions/skill_registry/features/hub/store/schema.ts';
 import { backUp, SqliteStore } from '../../../extensions/skill_registry/features/hub/store/sqlite.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { DEPLOY, openHub } from '../../helpers/hub.ts';
@@ -47,6 +48,21 @@ it('has another epoch on a copy that was put there, and refuses to write into a 
   expect(json.epoch).not.toBe(epoch);
   expect(json).toMatchObject({ head: 1, changes: [] });
   expect((await again.ask(admin, 'GET', '/changes')).json.changes).toHaveLength(1);
+});
+
+it('opens a file of the first release with its skills, and nothing of them is allowed', async () => {
+  const file = dataFile(tempFolder());
+  const database = openSqlite(file);
+  database.exec(`${SCHEMA};
+    INSERT INTO space VALUES ('team', 1);
+    INSERT INTO skill VALUES ('team', 'deploy', 1, 1, 'sha256:${'0'.repeat(64)}', 'skill-md', 20, 'How to deploy.', '[]');
+    PRAGMA user_version = 1`);
+  database.close();
+  const store = new SqliteStore(file);
+  onTestFinished(() => store.close());
+  const { entry } = (await store.skill('team', 'deploy')) ?? {};
+  expect(entry).toMatchObject({ id: 'deploy', description: 'How to deploy.' });
+  expect(entry).not.toHaveProperty('allowed');
 });
 
 function renameIfThere(file: string): void {

@@ -9,7 +9,7 @@ CREATE TABLE token (
 CREATE TABLE artifact (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE skill (
   space TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, revision INTEGER NOT NULL, digest TEXT, type TEXT,
-  size INTEGER NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL, allowed TEXT NOT NULL,
+  size INTEGER NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL,
   PRIMARY KEY (space, id)
 );
 CREATE UNIQUE INDEX skill_by_number ON skill (space, seq);
@@ -54,8 +54,9 @@ CREATE TABLE usage_count (
 ) WITHOUT ROWID;
 `;
 
-/** People without a token. */
+/** The second step: people without a token, and what reviewers have allowed. */
 export const PEOPLE = `
+ALTER TABLE skill ADD COLUMN allowed TEXT NOT NULL DEFAULT '[]';
 CREATE TABLE person (
   key TEXT NOT NULL, space TEXT NOT NULL, person TEXT NOT NULL, role TEXT, PRIMARY KEY (key, space)
 ) WITHOUT ROWID;
