@@ -1,7 +1,8 @@
 /**
  * `node bench/hub.mjs [clients] [skills] [changes]`: a hub (SQLite) with so many skills, and clients that follow it in four processes by real
- * HTTP. Measured: a folder that comes in, a start, publish to readable at all clients, the same through a kill of the hub, and the first
- * catalog of a fresh machine. Linux only. bench/README.md explains it.
+ * HTTP. Measured: a folder that comes in, a start, publish to readable at all clients, the same through a kill of a hub, and the first
+ * catalog of a fresh machine. With HUB_STORE, the address of an empty database of PostgreSQL, and HUB_OWNER, that of its owner, there are
+ * two hubs, clients begin with either of them, and one is killed. Linux only. bench/README.md explains it.
  */
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { median, percentile, timed } from './statistics.mjs';
 const SELF = fileURLToPath(import.meta.url);
 const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const PROCESSES = 4;
+const STORE = process.env.HUB_STORE;
 const now = () => performance.timeOrigin + performance.now();
 
 if (process.argv[2] === 'follow') await follow(process.argv.slice(3));
@@ -37,26 +39,32 @@ async function measure(clients, skills, changes) {
       if (status !== 0) throw new Error(`${args.slice(0, 2).join(' ')}: ${stderr.slice(0, 500)}`);
       return stdout.trim();
     };
-    const taken = await timed(() => command('hub', 'import', tree, '--data', data, '--space', 'team', '--by', 'ada'));
+    const kept = STORE ? ['--store', STORE] : [];
+    if (STORE) command('hub', 'migrate', '--store', process.env.HUB_OWNER ?? '', '--role', new URL(STORE).username);
+    const taken = await timed(() =>
+      command('hub', 'import', tree, '--data', data, ...kept, '--space', 'team', '--by', 'ada'),
+    );
     say('hub import', `${(taken.ms / 1000).toFixed(1)} s, ${((taken.ms / skills) * 1).toFixed(2)} ms a skill`);
     const tokenOf = (role) =>
-      command('hub', 'token', 'add', '--data', data, '--space', 'team', '--role', role, '--person', role);
+      command('hub', 'token', 'add', '--data', data, ...kept, '--space', 'team', '--role', role, '--person', role);
     const [admin, reader] = [tokenOf('admin'), tokenOf('reader')];
     const tokens = [reader];
     // A token has at most 8 open polls.
     while (tokens.length < clients / 8) tokens.push(tokenOf('reader'));
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
+    const ports = await Promise.all((STORE ? [1, 2] : [1]).map(freePort));
+    const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+    const [url] = urls;
     const space = `${url}/v1/spaces/team`;
-    const start = async () => {
-      const args = [COMMAND, 'serve', '--data', data, '--port', String(port)];
+    const start = async (at) => {
+      const args = [COMMAND, 'serve', '--data', data, ...kept, '--port', String(ports[at])];
       const hub = spawn(process.execPath, args, { stdio: 'ignore', env: { ...process.env, HOME: base } });
       running.push(hub);
-      while (!(await fetch(`${url}/healthz`).catch(() => undefined))) await wait(20);
+      while (!(await fetch(`${urls[at]}/healthz`).catch(() => undefined))) await wait(20);
       return hub;
     };
-    const started = await timed(start);
+    const started = await timed(() => start(0));
     let hub = started.value;
+    if (STORE) await start(1);
     say('start to /healthz', `${started.ms.toFixed(0)} ms`);
     const headers = { authorization: `Bearer ${reader}` };
     const search = async () => (await fetch(`${space}/search?q=review+the+invoice`, { headers })).json();
@@ -74,7 +82,12 @@ async function measure(clients, skills, changes) {
 
     const followers = Array.from({ length: PROCESSES }, (_, at) => {
       const own = tokens.filter((_token, index) => index % PROCESSES === at);
-      return fork(SELF, ['follow', url, String(Math.ceil(clients / PROCESSES)), ...(own.length > 0 ? own : tokens)]);
+      return fork(SELF, [
+        'follow',
+        urls.join(),
+        String(Math.ceil(clients / PROCESSES)),
+        ...(own.length > 0 ? own : tokens),
+      ]);
     });
     running.push(...followers);
     const seen = new Map();
@@ -91,8 +104,8 @@ async function measure(clients, skills, changes) {
       const id = `skill-${String((number * 7) % skills).padStart(5, '0')}`;
       const body = readFileSync(join(tree, id, 'SKILL.md'), 'utf8').concat(`\nChange ${number} ${now()}.\n`);
       const sent = now();
-      for (;;) {
-        const answer = await fetch(`${space}/skills/${id}`, {
+      for (let round = 0; ; round++) {
+        const answer = await fetch(`${urls[round % urls.length]}/v1/spaces/team/skills/${id}`, {
           method: 'PUT',
           headers: { authorization: `Bearer ${admin}`, 'content-type': 'text/markdown' },
           body,
@@ -118,9 +131,9 @@ async function measure(clients, skills, changes) {
     report('publish to readable', await publishAll(changes, 0), floor);
     const through = await publishAll(changes, changes, async () => {
       hub.kill('SIGKILL');
-      void start().then((next) => (hub = next));
+      void start(0).then((next) => (hub = next));
     });
-    report('through a kill of the hub', through, floor);
+    report('through a kill of a hub', through, floor);
     for (const one of followers) one.kill();
 
     const cold = fork(SELF, ['machine', url, reader, join(base, 'laptop'), String(skills)], {
@@ -140,27 +153,25 @@ async function measure(clients, skills, changes) {
 }
 
 /** One process of clients: each keeps a poll open, and reads what has changed. */
-async function follow([url, count, ...tokens]) {
-  const space = `${url}/v1/spaces/team`;
-  const at = { head: 0, epoch: '' };
-  const askWith = async (token, path) => {
-    for (;;) {
-      const answer = await fetch(space + path, { headers: { authorization: `Bearer ${token}` } }).catch(
-        () => undefined,
-      );
+async function follow([addresses, count, ...tokens]) {
+  const urls = addresses.split(',');
+  const askWith = async (index, path) => {
+    const headers = { authorization: `Bearer ${tokens[index % tokens.length]}` };
+    // The other hub is asked where one does not answer.
+    for (let round = index; ; round++) {
+      const space = `${urls[round % urls.length]}/v1/spaces/team`;
+      const answer = await fetch(space + path, { headers }).catch(() => undefined);
       if (answer?.ok) return answer;
       await wait(20);
     }
   };
-  const { head, epoch } = await (await askWith(tokens[0], `/changes?after=0`)).json();
-  Object.assign(at, { head, epoch });
+  const { head, epoch } = await (await askWith(0, `/changes?after=0`)).json();
   const client = async (index) => {
-    const token = tokens[index % tokens.length];
-    let after = at.head;
+    let after = head;
     for (;;) {
-      const news = await (await askWith(token, `/changes?after=${after}&epoch=${at.epoch}&wait=25`)).json();
+      const news = await (await askWith(index, `/changes?after=${after}&epoch=${epoch}&wait=25`)).json();
       for (const { entry } of news.changes) {
-        await (await askWith(token, `/artifacts/${entry.digest}`)).arrayBuffer();
+        await (await askWith(index, `/artifacts/${entry.digest}`)).arrayBuffer();
         process.send({ digest: entry.digest, at: now() });
       }
       after = news.head;
