@@ -270,7 +270,7 @@ export class PostgresStore implements HubStore {
 
   async addUsage(space: string, batch: UsageBatch): Promise<boolean> {
     const { oldest, sent, counts } = rowsOfUsage(space, batch);
-    return this.#sql.begin(async (sql) => {
+    return inTransaction(this.#sql, async (sql) => {
       await sql`DELETE FROM usage_count WHERE space = ${space} AND day < ${oldest}`;
       await sql`DELETE FROM usage_sent WHERE space = ${space} AND day < ${oldest}`;
       if ((await sql`INSERT INTO usage_sent ${sql(sent)} ON CONFLICT DO NOTHING`).count === 0) return false;
