@@ -181,18 +181,18 @@ export const hub = [
     title: 'Two hubs write into a space at once',
     in: 'PostgresStore.#write.lock',
     text: [' FOR UPDATE', ''],
-    test: 'decides a proposal once, together with its revision or not at all',
+    test: 'apply one of two changes of one line, and make the other one stale',
   },
   {
     title: 'Changes on PostgreSQL have no number of their own',
     in: 'nextNumber',
     text: ['SET head = head + 1', 'SET head = head'],
-    test: 'numbers the changes of each space by itself, and has each skill once',
+    test: 'see at once what the other one has made: in a poll, in a search and among the proposals',
   },
   {
     title: 'A decided proposal is decided again on PostgreSQL',
     in: 'updateProposal',
     text: [" AND state IN ('open', 'stale')", ''],
-    test: 'decides a proposal once, together with its revision or not at all',
+    test: 'decide each of 15 proposals once, whoever of ten approves first, at whichever hub',
   },
 ];

@@ -203,8 +203,8 @@ export const inspections = [
   },
   {
     title: 'An address of a known maker excuses a secret that a later step sends',
-    in: 'stepsOf',
-    swap: ['step === FETCHES', 'true'],
-    test: 'done-in-steps > is found in "```sh',
+    in: 'stepsOf.begins',
+    swap: ['one === FETCHES', 'true'],
+    test: 'and the address of a known maker excuses no secret that a later step sends',
   },
 ];

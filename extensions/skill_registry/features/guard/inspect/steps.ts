@@ -20,8 +20,8 @@ export function* stepsOf(skill: readonly ClassifiedFile[]): Iterable<FileMatch |
     const span = { start, end: start + text.length };
     const isExcused = () => stanceOf(passage, span, { match: [] }, file.script) !== undefined;
     const isCode = passage.isCodeAt(start);
-    let step = MAY_BEGIN.test(text) ? STEPS.find(({ from }) => from.test(text)) : undefined;
-    if (step === FETCHES && OFFICIAL.test(text)) step = undefined;
+    const begins = (one: typeof FETCHES) => one.from.test(text) && !(one === FETCHES && OFFICIAL.test(text));
+    let step = MAY_BEGIN.test(text) ? STEPS.find(begins) : undefined;
     for (const one of kept) {
       if ((one.onlyIn ?? file) !== file || !text.includes(one.name)) continue;
       if (!one.isFound && one.ends.test(text) && !isExcused()) {
