@@ -189,10 +189,4 @@ export const hub = [
     text: ['SET head = head + 1', 'SET head = head'],
     test: 'see at once what the other one has made: in a poll, in a search and among the proposals',
   },
-  {
-    title: 'A decided proposal is decided again on PostgreSQL',
-    in: 'updateProposal',
-    text: [" AND state IN ('open', 'stale')", ''],
-    test: 'decide each of 15 proposals once, whoever of ten approves first, at whichever hub',
-  },
 ];
