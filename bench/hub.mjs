@@ -44,7 +44,7 @@ async function measure(clients, skills, changes) {
     const taken = await timed(() =>
       command('hub', 'import', tree, '--data', data, ...kept, '--space', 'team', '--by', 'ada'),
     );
-    say('hub import', `${(taken.ms / 1000).toFixed(1)} s, ${((taken.ms / skills) * 1).toFixed(2)} ms a skill`);
+    say('hub import', `${(taken.ms / 1000).toFixed(1)} s, ${(taken.ms / skills).toFixed(2)} ms a skill`);
     const tokenOf = (role) =>
       command('hub', 'token', 'add', '--data', data, ...kept, '--space', 'team', '--role', role, '--person', role);
     const [admin, reader] = [tokenOf('admin'), tokenOf('reader')];

@@ -13,11 +13,8 @@ import { grantNamed } from '../config.ts';
 import { hubName } from '../serve/people.ts';
 import * as tokens from '../serve/tokens.ts';
 import { usageOf } from '../serve/usage.ts';
-
 import type { HubToken } from '../store/hub-store.ts';
-
 import { migrate } from '../store/postgres-tables.ts';
-
 import { assertWhole, backUp, SqliteStore } from '../store/sqlite.ts';
 import { addressOf, dataFile, type HubOptions, openStore, rootOf } from './data.ts';
 

@@ -7,7 +7,6 @@ import type { CommandTerminal as Terminal } from '../../../core/command-line.ts'
 import type { TeamPages } from '../../../core/review.ts';
 import { entranceOf, readHubConfig, unknownOf } from '../config.ts';
 import { asCoded, createService } from '../serve/service.ts';
-
 import { type HubOptions, openStoreToServe, rootOf } from './data.ts';
 
 interface ServeOptions extends HubOptions {
