@@ -67,7 +67,11 @@ async function measure(clients, skills, changes) {
     if (STORE) await start(1);
     say('start to /healthz', `${started.ms.toFixed(0)} ms`);
     const headers = { authorization: `Bearer ${reader}` };
-    const search = async () => (await fetch(`${space}/search?q=review+the+invoice`, { headers })).json();
+    const search = async () => {
+      const answer = await fetch(`${space}/search?q=review+the+invoice`, { headers });
+      if (!answer.ok) throw new Error(`search: ${await answer.text()}`);
+      return answer.json();
+    };
     const found = await timed(async () => {
       let { provisional } = await search();
       while (provisional) {

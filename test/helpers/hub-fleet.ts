@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { expect, onTestFinished } from 'vitest';
 import { digestOf } from '../../lib/digest/index.ts';
@@ -80,7 +81,8 @@ export class HubFleet {
   /** Again at the same address. */
   async startHub(at: number): Promise<void> {
     const port = this.urls[at] ? new URL(this.urls[at]).port : '0';
-    const args = ['serve', '--data', tempFolder(), '--port', port, '--store', '$' + '{STORE}'];
+    // The folder is not there yet.
+    const args = ['serve', '--data', join(tempFolder(), 'data'), '--port', port, '--store', '$' + '{STORE}'];
     const hub = startCommand(args, { environment: { STORE: this.database.address } });
     this.hubs[at] = hub;
     await hub.until('http://', 90_000);
@@ -200,11 +202,19 @@ export class HubFleet {
       const read = await this.machines[at % this.machines.length]?.read(id, {}, {});
       expect(read?.content).toContain(`# ${id}`);
     }
+    for (const at of [0, 1]) await waitFor(`a search at hub ${at}`, () => this.#findsLast(at));
     expect(this.faults).toEqual([]);
     const { stdout } = await runCommand(['hub', 'audit', '--store', '$' + '{STORE}', '--json'], {
       environment: { STORE: this.database.address },
     });
     expect(JSON.parse(stdout).broken).toBe(null);
+  }
+
+  async #findsLast(at: number): Promise<boolean> {
+    const last = this.answered.at(-1);
+    const { status, json } = await this.ask(at, 'GET', `/search?q=${last}&limit=5`);
+    expect([status, json]).toEqual([200, expect.objectContaining({ hits: expect.any(Array) })]);
+    return json.hits.some(({ id }: { id: string }) => id === last);
   }
 
   async #loop(work: (step: number) => Promise<void>): Promise<void> {

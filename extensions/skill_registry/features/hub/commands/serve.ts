@@ -1,6 +1,7 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { createSecrets } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
+import { makePrivateFolder } from '../../../../../lib/files/index.ts';
 import { isLoopback } from '../../../../../lib/loopback/index.ts';
 import type { HubRequest } from '../../../../skill_hub/api.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
@@ -20,12 +21,12 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw invalidArgument('--port takes 0 to 65535.');
   const stop = nextSignal();
   const root = rootOf(options, terminal);
+  makePrivateFolder(root);
   const config = readHubConfig(root);
-  const { four_eyes: fourEyes } = config;
   const entrance = entranceOf(config, createSecrets(root, terminal.environment));
   const { serveHub } = await import('../../../../skill_hub/index.ts');
   const store = await openStoreToServe(options, terminal);
-  const service = createService({ store, fourEyes, root, unknown: unknownOf(config) });
+  const service = createService({ store, fourEyes: config.four_eyes, root, unknown: unknownOf(config) });
   const log = (event: string, fields: object): void =>
     terminal.say(JSON.stringify({ time: new Date().toISOString(), event, ...fields }));
   const onError = (error: Error): void => log('error', { message: describeError(error) });
@@ -52,8 +53,8 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
       },
     );
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${serving.port}`;
-    terminal.print({ url, four_eyes: fourEyes }, () => url);
-    log('start', { url, four_eyes: fourEyes });
+    terminal.print({ url, four_eyes: config.four_eyes }, () => url);
+    log('start', { url, four_eyes: config.four_eyes });
     if (!isLoopback(new URL(url).hostname))
       log('notice', {
         message:
