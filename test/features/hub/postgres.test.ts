@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PostgresStore } from '../../../extensions/skill_registry/features/hub/store/postgres.ts';
 import { openHub } from '../../helpers/hub.ts';
 import { asOwner, type HubDatabase, hubDatabase, usePostgres } from '../../helpers/postgres.ts';
@@ -138,4 +138,20 @@ describe('PostgreSQL', () => {
     expect([status, json.error.code]).toEqual([400, 'INVALID_ARGUMENT']);
     expect(hub.errors).toEqual([]);
   });
+});
+
+it('says what to install where the driver of PostgreSQL is missing, and does nothing', async () => {
+  vi.doMock('postgres', () => {
+    throw new Error("Cannot find package 'postgres'");
+  });
+  onTestFinished(() => void vi.doUnmock('postgres'));
+  for (const args of [
+    ['serve', '--data', tempFolder(), '--port', '0'],
+    ['hub', 'migrate'],
+    ['hub', 'audit'],
+  ]) {
+    const { status, stdout, stderr } = await run('postgres://hub@127.0.0.1:1/skills', ...args);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/STORE_UNAVAILABLE.*npm install postgres@3/);
+  }
 });

@@ -7,9 +7,16 @@ import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { DEPLOY, openHub } from '../../helpers/hub.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { keepsTheContract } from './store-contract.ts';
+import { agreeOnOneStore } from './two-of-one-store.ts';
 
 describe('SQLite', () => {
   keepsTheContract(async () => new SqliteStore(dataFile(tempFolder())));
+  describe('with two hubs', () => {
+    agreeOnOneStore(async () => {
+      const folder = tempFolder();
+      return [await openHub({ folder }), await openHub({ folder })];
+    });
+  });
 });
 
 it('refuses to change or delete a row of the audit, and shows a row that was changed all the same', async () => {

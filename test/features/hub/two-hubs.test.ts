@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PostgresStore } from '../../../extensions/skill_registry/features/hub/store/postgres.ts';
 import { DEPLOY, type Hub, openHub, sentChange, sentId, skillText } from '../../helpers/hub.ts';
 import { enter } from '../../helpers/hub-page.ts';
 import { asOwner, type HubDatabase, hubDatabase, usePostgres } from '../../helpers/postgres.ts';
 import { runCommand } from '../../helpers/run-command.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
+import { agreeOnOneStore } from './two-of-one-store.ts';
 
 let database: HubDatabase;
 let hubs: readonly [Hub, Hub];
@@ -31,29 +32,7 @@ describe('two hubs on one database', () => {
     admin = await hubs[0].token('admin', 'ada');
   });
 
-  it('decide each of 15 proposals once, whoever of ten approves first, at whichever hub', async () => {
-    const [one, two] = hubs;
-    const reviewers = await Promise.all(Array.from({ length: 10 }, (_, at) => one.token('reviewer', `reviewer-${at}`)));
-    const ids = Array.from({ length: 15 }, (_, at) => `skill-${at}`);
-    await Promise.all(
-      ids.map(async (id, at) => {
-        const content = skillText(id, `How to do ${id}.`, ['1. Do it.']);
-        const sent = { id: sentId(), skill_id: id, kind: 'create', content, justification: 'It is needed.', agent: id };
-        expect((await (at % 2 ? one : two).ask(admin, 'POST', '/proposals', sent)).status).toBe(201);
-      }),
-    );
-    const all = (await two.ask(admin, 'GET', '/proposals?state=open&limit=200')).json.proposals;
-    expect(all).toHaveLength(15);
-    for (const proposal of all) {
-      const answers = await Promise.all(reviewers.map((token, at) => decide(at % 2 ? one : two, token, proposal)));
-      const others = answers.filter(({ status }) => status !== 200).map(({ json }) => json.error.code);
-      expect(others).toEqual(Array(9).fill('PROPOSAL_DECIDED'));
-    }
-    const feed = (await one.ask(admin, 'GET', '/changes')).json;
-    expect([feed.head, feed.changes.length]).toEqual([15, 15]);
-    expect((await one.store.audit()).broken).toBeUndefined();
-    expect([...one.errors, ...two.errors]).toEqual([]);
-  }, 300_000);
+  agreeOnOneStore(async () => hubs);
 
   it('take once what is sent to both at once', async () => {
     const carol = await hubs[0].token('proposer', 'carol');
@@ -159,4 +138,30 @@ describe('two hubs on one database', () => {
     expect(seconds).toBeLessThan(20);
     expect(one.errors).toEqual([]);
   });
+
+  it('go on when a connection ends in the middle of a write, which is not done', async () => {
+    const [one] = hubs;
+    await one.publish(admin, 'deploy', DEPLOY);
+    // What the driver throws beside every promise ends a process.
+    const thrown: unknown[] = [];
+    const onThrown = (error: unknown): void => void thrown.push(error);
+    process.on('uncaughtException', onThrown);
+    onTestFinished(() => void process.off('uncaughtException', onThrown));
+    await asOwner(database.owner, async (sql) => {
+      await sql.unsafe(`BEGIN; SELECT FROM skill_hub.space WHERE name = 'team' FOR UPDATE`);
+      const answer = one.publish(admin, 'deploy', DEPLOY.replace('Push', 'Ship'));
+      await waitFor('a write that waits', async () => (await sql.unsafe(END_WAITING)).length > 0);
+      const { status, json } = await answer;
+      expect([status, json.error.code]).toEqual([503, 'STORE_UNAVAILABLE']);
+      await sql.unsafe('ROLLBACK');
+    });
+    expect(thrown).toEqual([]);
+    expect((await one.publish(admin, 'deploy', DEPLOY.replace('Push', 'Sell'))).json.revision).toBe(2);
+    expect([thrown, one.errors]).toEqual([[], []]);
+  });
 });
+
+// --- internal ---
+
+const END_WAITING = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;

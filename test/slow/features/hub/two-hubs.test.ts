@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PostgresStore } from '../../../../extensions/skill_registry/features/hub/store/postgres.ts';
+import { decideOnce } from '../../../features/hub/two-of-one-store.ts';
+import { openHub } from '../../../helpers/hub.ts';
 import { HubFleet } from '../../../helpers/hub-fleet.ts';
 import { asOwner, hubDatabase, postgresCluster, usePostgres } from '../../../helpers/postgres.ts';
 import { seededRandom } from '../../../helpers/seeded-random.ts';
@@ -134,6 +137,22 @@ describe('two hubs as processes', () => {
       }
     }
     expect(fleet.faults).toEqual([]);
+  });
+});
+
+describe('two hubs on SQLite', () => {
+  decideOnce(100, async () => {
+    const folder = tempFolder();
+    return [await openHub({ folder }), await openHub({ folder })];
+  });
+});
+
+describe('two hubs on PostgreSQL', () => {
+  usePostgres();
+  decideOnce(100, async () => {
+    const { address } = await hubDatabase();
+    const open = async () => openHub({ store: await PostgresStore.open(address) });
+    return [await open(), await open()];
   });
 });
 
