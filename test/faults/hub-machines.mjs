@@ -116,15 +116,21 @@ export const hubMachines = [
   },
   {
     title: 'What a hub allows of a content lets in all that is found in it',
-    in: 'createHubSource.allows',
-    swap: ['findings.every((one) => allowed.has(findingKey(one)))', 'allowed.size > 0'],
+    in: 'areAllowed',
+    swap: ['findings.every((one) => known.has(keyOf(one)))', 'known.size > 0'],
     test: 'releases nothing by what it allows in another content',
   },
   {
     title: 'Machines do not hear that an allowance was revoked',
     in: 'renewAllowed',
-    swap: ['isAllowed ? await foundIn(team, files) : []', 'await foundIn(team, files)'],
+    swap: ['actor.inspected === undefined ? [] : await assertSeen(skillId, actor, files)', 'entry.allowed ?? []'],
     test: 'lets in what a reviewer of the hub has allowed, where the config takes that',
+  },
+  {
+    title: 'A hub lets in by itself what looks like an attack',
+    in: 'spaceSource.allows',
+    swap: ['areAllowed(findings, own.get(skill.qualifiedId)?.allowed)', 'true'],
+    test: 'let in what was allowed at the other one, and hold it again when it is revoked there',
   },
   {
     title: 'Usage is shared where the source does not say so',

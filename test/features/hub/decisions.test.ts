@@ -125,11 +125,11 @@ it('has another person approve than who edited, and than who wrote what a roll-b
   const bob = await hub.token('reviewer', 'bob');
   const proposal = await propose(hub, carol, base, '2. Push it.', '2. Send it.');
   const { openSpace } = await import('../../../extensions/skill_registry/features/hub/serve/space.ts');
-  const space = await openSpace({ space: 'team', store: hub.store, fourEyes: true, root: hub.folder });
-  const { content } = await space.registry.proposals.text(proposal.proposal_id);
+  const registry = await openSpace({ space: 'team', store: hub.store, fourEyes: true, root: hub.folder });
+  const { content } = await registry.proposals.text(proposal.proposal_id);
   const edit = { content: content.replace('Send', 'Mail'), by: 'person:bob' };
-  const { version } = await space.registry.proposals.edit(proposal.proposal_id, edit);
-  await space.registry.close();
+  const { version } = await registry.proposals.edit(proposal.proposal_id, edit);
+  await registry.close();
   expect((await decide(hub, bob, { ...proposal, version })).json.error.code).toBe('FOUR_EYES');
   expect((await decide(hub, admin, { ...proposal, version })).status).toBe(200);
   // The first revision is of ada, the second of carol and bob.

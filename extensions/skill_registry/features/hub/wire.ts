@@ -19,6 +19,13 @@ export interface HubEntry {
 
 export type AllowedFinding = Pick<Finding, 'rule' | 'file' | 'excerpt'>;
 
+/** Whether all of these are among what was allowed in an artifact, which says where they stand. */
+export function areAllowed(findings: readonly AllowedFinding[], allowed: readonly AllowedFinding[] = []): boolean {
+  const keyOf = ({ rule, file, excerpt }: AllowedFinding): string => JSON.stringify([rule, file, excerpt]);
+  const known = new Set(allowed.map(keyOf));
+  return findings.every((one) => known.has(keyOf(one)));
+}
+
 /** Each skill once, with the number of its last change. `entry` is null for one that was withdrawn. */
 export interface HubFeed {
   readonly epoch: string;

@@ -2,10 +2,8 @@ import { resolve } from 'node:path';
 import { actorOf, EXIT, type ExitStatus } from '../../../../../lib/command-line/index.ts';
 import { plural } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
-import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
-import { inspectFiles } from '../../guard/inspect-files.ts';
 import { grantNamed, readHubConfig } from '../config.ts';
-import { filesToInspect, type Team } from '../team/team.ts';
+import type { Team } from '../team/team.ts';
 import { exportTree, importTree } from '../team/trees.ts';
 import { type HubOptions, openStore, rootOf } from './data.ts';
 
@@ -23,11 +21,6 @@ export async function importSkills(from: string, options: TreeOptions, terminal:
     root,
     store: await openStore(options, terminal),
     fourEyes: readHubConfig(root).four_eyes,
-    limits: DEFAULT_LIMITS,
-    async inspect(_skillId, files) {
-      const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
-      return { digest, blocks: inspection.findings.filter(({ level }) => level === 'block') };
-    },
   };
   const inspected = new Map(allowBlock.map((one) => [one.replace(/@.*$/, ''), one.replace(/^[^@]*@/, '')] as const));
   const work = importTree(team, resolve(terminal.cwd, from), { by: actorOf(options, terminal).by, inspected });

@@ -7,7 +7,7 @@ import type { SourceHost } from '../../../core/sources/source-kind.ts';
 import type { TakenProposal } from '../../../core/sources/types.ts';
 import type { SecretHeaders } from '../../install/secret-headers.ts';
 import { createWellKnownSource } from '../../pages/well-known-source.ts';
-import { type AllowedFinding, hubHits, type SentProposal } from '../wire.ts';
+import { areAllowed, hubHits, type SentProposal } from '../wire.ts';
 import { feedOf } from './feed.ts';
 import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
 import { type Kept, Outbox } from './outbox.ts';
@@ -93,10 +93,7 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
       }
     },
     ...(options.allowances && {
-      allows(skill: Skill, findings: readonly Finding[]) {
-        const allowed = new Set(page.entryOf(skill)?.allowed?.map(findingKey));
-        return findings.every((one) => allowed.has(findingKey(one)));
-      },
+      allows: (skill: Skill, findings: readonly Finding[]) => areAllowed(findings, page.entryOf(skill)?.allowed),
     }),
     used(skill, agent, what) {
       const id = page.entryOf(skill)?.name;
@@ -128,11 +125,6 @@ const MAX_HITS = 100;
 const MAX_SEARCH_ANSWER = 256 * 1024;
 /** Characters. */
 const MAX_MODEL = 200;
-
-/** The artifact says where it stands. */
-function findingKey({ rule, file, excerpt }: AllowedFinding): string {
-  return JSON.stringify([rule, file, excerpt]);
-}
 
 /** Of an agent, as a hub takes it. */
 function nameOf(agent: string): string {

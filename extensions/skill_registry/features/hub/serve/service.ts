@@ -6,7 +6,6 @@ import { oneLine } from '../../../../../lib/text/index.ts';
 import type { HubGrant, HubPrincipal, HubService } from '../../../../skill_hub/api.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
-import type { Decider } from '../../history/types.ts';
 import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page.ts';
 import { isWaiting } from '../../proposals/propose/describe.ts';
 import { versionOf } from '../../proposals/propose/proposal-store.ts';
@@ -14,7 +13,7 @@ import type { HubProposal, HubStore } from '../store/hub-store.ts';
 import { approve, proposalNamed, reject } from '../team/decide.ts';
 import { submit } from '../team/propose.ts';
 import { publish, rollback, withdraw } from '../team/publish.ts';
-import { filesOf, skillsOf } from '../team/team.ts';
+import { filesOf, skillsOf, type Team } from '../team/team.ts';
 import {
   type HubFeed,
   type HubHits,
@@ -28,7 +27,7 @@ import {
 import { hubName, principalsOf } from './people.ts';
 import { policyOf } from './policy.ts';
 import { withPresentState } from './shown-proposals.ts';
-import { openSpace, type Space, teamBefore } from './space.ts';
+import { openSpace } from './space.ts';
 import { tokenOf } from './tokens.ts';
 import { UsageTaker, usageOf } from './usage.ts';
 
@@ -51,20 +50,16 @@ export interface OpenedService extends HubService {
 /** What the hub serves, over its store. */
 export function createService(options: ServiceOptions): OpenedService {
   const { store } = options;
-  const spaces = new Map<string, Promise<Space>>();
+  const spaces = new Map<string, Promise<SkillRegistry>>();
   const taker = new UsageTaker(store);
   /** Only names of tokens come here, so there are no more than those. */
-  const spaceOf = (space: string): Promise<Space> => {
+  const spaceOf = (space: string): Promise<SkillRegistry> => {
     const opened = spaces.get(space) ?? openSpace({ ...options, space });
     spaces.set(space, opened);
     opened.catch(() => spaces.delete(space));
     return opened;
   };
-  const teamOf = ({ space }: HubPrincipal) => teamBefore({ ...options, space }, () => spaceOf(space));
-  /** What was named in the decision is let in at the hub as well. */
-  const allow = async ({ space }: HubPrincipal, skillId: string, { inspected, ...by }: Decider): Promise<void> => {
-    if (inspected) await (await spaceOf(space)).allow(skillId, inspected, by);
-  };
+  const teamOf = ({ space }: HubPrincipal): Team => ({ ...options, space });
   return {
     principalOf: (secret) => tokenOf(store, secret),
     principalsOf: async (name, granted) =>
@@ -84,7 +79,7 @@ export function createService(options: ServiceOptions): OpenedService {
       throw new CodedError('HUB_NOT_FOUND', 'No skill of this space has this artifact now. Ask for the changes again.');
     },
     async search({ space }, query, limit): Promise<HubHits> {
-      const { registry } = await spaceOf(space);
+      const registry = await spaceOf(space);
       await registry.admin.prepareQuery(query, {});
       const { skills, provisional = false } = registry.list({ query, limit });
       return { hits: skills.map(({ skillId: id, score = 0 }) => ({ id, score })), provisional };
@@ -133,21 +128,17 @@ export function createService(options: ServiceOptions): OpenedService {
       const { decision, version, reason, inspected } = read(sentDecision, sent);
       const team = teamOf(principal);
       const actor = { by: principal.person, version, ...(reason !== undefined && { reason }) };
-      const decided =
+      const { proposalId, state, skillId, revision, merged } =
         decision === 'approve'
           ? await approve(team, id, { ...actor, inspected })
           : await reject(team, id, { ...actor, reason: reason ?? '' });
-      const { proposalId, state, skillId, revision, merged } = decided;
-      if (state === 'approved') await allow(principal, skillId, { ...actor, inspected });
       return { proposal_id: proposalId, state, skill_id: skillId, revision, merged };
     },
     async publish(principal, skillId, artifact, inspected) {
       if (!SKILL_NAME.test(skillId)) throw invalidArgument('This is no id of a skill.');
       const files = await filesOf(artifact);
       const actor = { by: principal.person, inspected };
-      const revision = await publish(teamOf(principal), skillId, files, actor);
-      await allow(principal, skillId, actor);
-      return { skill_id: skillId, revision };
+      return { skill_id: skillId, revision: await publish(teamOf(principal), skillId, files, actor) };
     },
     async withdraw(principal, skillId) {
       return {
@@ -159,15 +150,13 @@ export function createService(options: ServiceOptions): OpenedService {
       const { revision, reason, inspected } = read(sentRollback, sent);
       const actor = { by: principal.person, reason, inspected };
       const { number } = await rollback(teamOf(principal), skillId, revision, actor);
-      await allow(principal, skillId, actor);
       return { skill_id: skillId, revision: number };
     },
     addUsage: (principal, sent) => taker.take(principal, read(sentUsage, sent)),
     usage: ({ space }, days) => usageOf(store, space, days),
-    registryOf: async (space) => (await spaceOf(space)).registry,
+    registryOf: spaceOf,
     async close() {
-      for (const opened of spaces.values())
-        await opened.then(({ registry }) => registry.close()).catch(() => undefined);
+      for (const opened of spaces.values()) await opened.then((registry) => registry.close()).catch(() => undefined);
       await store.close();
     },
   };

@@ -15,14 +15,15 @@ import { MAX_LISTED_FILES } from '../../../core/sources/walk/list-files.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
 import type { HubStore } from '../store/hub-store.ts';
 import { fileAt, filesOf } from '../team/team.ts';
+import { areAllowed, type HubEntry } from '../wire.ts';
 
 /** The skills of a space as they are now, with their files in memory. A scan reads what has changed since the last. */
 export function spaceSource(store: HubStore, space: string): SkillSource {
   let own = new Map<string, Kept>();
   let [seen, epoch] = [0, ''];
-  const read = async (id: string, digest: string): Promise<Kept | undefined> => {
-    const artifact = await store.artifact(space, digest, { skillId: id });
-    return artifact && keep(space, id, await filesOf(artifact));
+  const read = async (entry: HubEntry): Promise<Kept | undefined> => {
+    const artifact = await store.artifact(space, entry.digest, { skillId: entry.id });
+    return artifact && keep(space, entry, await filesOf(artifact));
   };
   const files = (skill: Skill): readonly IncomingFile[] => ownSkill(own, skill).files;
   const fileOf = (skill: Skill, path: string, most: number): Buffer => {
@@ -46,7 +47,7 @@ export function spaceSource(store: HubStore, space: string): SkillSource {
         const changes = await store.changes(space, seen, 500);
         for (const { seq, id, entry } of changes) {
           await takeBreak();
-          const kept = entry && (await read(id, entry.digest));
+          const kept = entry && (await read(entry));
           if (kept) next.set(kept.skill?.qualifiedId ?? id, kept);
           else next.delete(`${space}:${id}`);
           seen = seq;
@@ -71,6 +72,7 @@ export function spaceSource(store: HubStore, space: string): SkillSource {
       assertReadable(segments, path);
       return fileOf(skill, segments.join('/'), most);
     },
+    allows: (skill, findings) => areAllowed(findings, own.get(skill.qualifiedId)?.allowed),
     watchFolders: () => [],
     contains: () => false,
   };
@@ -78,17 +80,16 @@ export function spaceSource(store: HubStore, space: string): SkillSource {
 
 // --- internal ---
 
-interface Kept {
-  readonly id: string;
+interface Kept extends Pick<HubEntry, 'id' | 'allowed'> {
   readonly skill: Skill | undefined;
   readonly files: readonly IncomingFile[];
   readonly problems: readonly Problem[];
 }
 
-function keep(space: string, id: string, files: readonly IncomingFile[]): Kept {
+function keep(space: string, { id, allowed }: HubEntry, files: readonly IncomingFile[]): Kept {
   const bytes = fileAt(files, 'SKILL.md') ?? Buffer.alloc(0);
   const qualifiedId = `${space}:${id}`;
   const { header, problems } = parseSkill(bytes.toString('utf8'), qualifiedId, id);
   const identity = { id, qualifiedId, source: space, file: qualifiedId, dir: null, realFile: null };
-  return { id, files, problems, skill: header && makeSkill(header, identity, digestOf(bytes), bytes.length) };
+  return { id, allowed, files, problems, skill: header && makeSkill(header, identity, digestOf(bytes), bytes.length) };
 }

@@ -1,111 +1,40 @@
-import { isCodedError } from 'skill-registry/kernel';
 import type { SkillRegistry, SkillRegistryAdmin } from '../../../core/api.ts';
-import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
 import type { Core, Feature } from '../../../core/feature.ts';
 import { openRegistry } from '../../../core/registry.ts';
 import type { ReviewPages } from '../../../core/review.ts';
-import { invalidArgument } from '../../../core/skill/errors.ts';
+import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import { guard } from '../../guard/door.ts';
-import type { HeldSkills } from '../../guard/held-skills.ts';
-import { inspectFiles } from '../../guard/inspect-files.ts';
 import { historyPages } from '../../history/pages.ts';
-import type { Actor, ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
+import type { ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
 import { whyPlanAlone } from '../../proposals/decide/plain-change.ts';
 import { proposalPages } from '../../proposals/pages/index.ts';
 import { isWaiting } from '../../proposals/propose/describe.ts';
-import type { HubRevision, HubStore } from '../store/hub-store.ts';
+import type { HubRevision } from '../store/hub-store.ts';
 import { filesAfter, planOf, proposalNamed } from '../team/decide.ts';
 import * as publishing from '../team/publish.ts';
-import { assertOther, filesToInspect, knownSkill, presentSkill, type Team } from '../team/team.ts';
+import { assertOther, assertSeen, filesToInspect, knownSkill, presentSkill, type Team } from '../team/team.ts';
 import { proposalsOf } from './shown-proposals.ts';
 import { spaceSource } from './space-source.ts';
 
-export interface Space {
-  readonly team: Team;
-  /** Its catalog, search, history and proposals are those of the store. */
-  readonly registry: SkillRegistry;
-  readonly allow: AllowSeen;
-}
-
 /**
- * Lets in at the hub what was found in a content and named in the decision about it. The decision was made by a person
- * who may: it compared who has a part in it. @returns why the skill is held still, if it is.
+ * A registry of the core and the guard whose skills, history and proposals are in the store, with what people have
+ * allowed; nothing of it is kept in a folder.
  */
-type AllowSeen = (skillId: string | undefined, digest: string | null, actor: Actor) => Promise<string | null>;
-
-export interface SpaceOptions {
-  readonly space: string;
-  readonly store: HubStore;
-  readonly fourEyes: boolean;
-  readonly root: string;
-}
-
-/** A registry of the core and the guard whose skills are in the store; nothing of it is kept in a folder. */
-export async function openSpace(options: SpaceOptions): Promise<Space> {
-  let opened: Omit<Space, 'registry'> | undefined;
-  const feature: Feature = {
-    id: 'space',
-    open(core) {
-      const [team, allow] = [teamOf(options, core), allowIn(core)];
-      opened = { team, allow };
-      return openedSpace(core, team, allow);
-    },
-  };
+export async function openSpace(team: Team): Promise<SkillRegistry> {
+  const feature: Feature = { id: 'space', open: (core) => openedSpace(core, team) };
   const config = { sources: [], watch: { mode: 'off' as const } };
-  const registry = await openRegistry({ root: options.root, cache: 'memory', config }, [guard, feature]);
+  const registry = await openRegistry({ root: team.root, cache: 'memory', config }, [guard, feature]);
   void registry.admin.prepareSearch().catch(() => undefined);
-  return { registry, ...(opened as Omit<Space, 'registry'>) };
-}
-
-/**
- * The team without its registry, which takes minutes to open with 50,000 skills: a decision waits for that only when an
- * inspection finds something, because a person may have allowed it.
- */
-export function teamBefore({ space, store, fourEyes, root }: SpaceOptions, opened: () => Promise<Space>): Team {
-  return {
-    space,
-    store,
-    fourEyes,
-    root,
-    limits: DEFAULT_LIMITS,
-    async inspect(skillId, files) {
-      const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
-      const isClean = inspection.findings.every(({ level }) => level !== 'block');
-      return isClean ? { blocks: [], digest } : (await opened()).team.inspect(skillId, files);
-    },
-  };
+  return registry;
 }
 
 // --- internal ---
 
-function teamOf({ space, store, fourEyes, root }: SpaceOptions, core: Core): Team {
-  const { heldSkills } = core.of(guard);
-  const inspect = (skillId: string, files: readonly IncomingFile[]): Promise<InspectedChange> =>
-    heldSkills.inspectAfter(core.catalog.snapshot().byId.get(skillId), filesToInspect(files));
-  return { space, store, fourEyes, root, limits: core.config.limits, inspect };
-}
+const AGAIN_MS = 1000;
 
-function allowIn(core: Core): AllowSeen {
-  return async (skillId, digest, { by, reason }) => {
-    if (!skillId || !digest) return null;
-    await core.catalog.refresh();
-    const skill = core.catalog.snapshot().byId.get(skillId);
-    if (!skill) return null;
-    try {
-      return (await core.of(guard).heldSkills.decide('allow', skill, { by, reason, digest })).heldBecause;
-    } catch (error) {
-      if (isCodedError(error, 'INVALID_ARGUMENT')) return null;
-      throw error;
-    } finally {
-      await core.catalog.refresh();
-    }
-  };
-}
-
-function openedSpace(core: Core, team: Team, allow: AllowSeen): ReturnType<NonNullable<Feature['open']>> {
+function openedSpace(core: Core, team: Team): ReturnType<NonNullable<Feature['open']>> {
   const { space, store } = team;
-  const { heldSkills } = core.of(guard);
   core.catalog.addSource(spaceSource(store, space));
   const settled = () => core.catalog.refresh();
   let again: NodeJS.Timeout | undefined;
@@ -121,7 +50,7 @@ function openedSpace(core: Core, team: Team, allow: AllowSeen): ReturnType<NonNu
   });
   return {
     registry: { proposals: proposalsOf(team, settled), history: historyOf(team, settled) },
-    admin: adminOf(core, team, heldSkills, allow),
+    admin: adminOf(core, team),
     reviewPages: async () => PAGES,
     close() {
       clearTimeout(again);
@@ -129,8 +58,6 @@ function openedSpace(core: Core, team: Team, allow: AllowSeen): ReturnType<NonNu
     },
   };
 }
-
-const AGAIN_MS = 1000;
 
 /** Those of two features, which have nothing of the same name. */
 const PAGES: ReviewPages = {
@@ -140,29 +67,21 @@ const PAGES: ReviewPages = {
   post: { ...historyPages.post, ...proposalPages.post },
 };
 
-function adminOf(core: Core, team: Team, heldSkills: HeldSkills, allow: AllowSeen): Partial<SkillRegistryAdmin> {
-  const after = async (change: ChangeToApprove): Promise<{ skillId: string; files?: readonly IncomingFile[] }> => {
-    if ('proposalId' in change) {
-      const row = await proposalNamed(team, change.proposalId);
-      const present = await presentSkill(team, row.skill_id);
-      const files = filesAfter(row, present, planOf(team, row, present));
-      return { skillId: row.skill_id, ...(files && row.kind !== 'delete' && { files }) };
-    }
-    const skillId = 'restoredId' in change ? change.restoredId : change.skillId;
-    const wanted = 'restoredId' in change ? await publishing.lastContent(team, skillId) : change.revision;
-    const revision = await publishing.revisionNamed(team, skillId, wanted);
-    return { skillId, files: await publishing.filesOfRevision(team, skillId, revision) };
-  };
+function adminOf(core: Core, team: Team): Partial<SkillRegistryAdmin> {
+  const { heldSkills } = core.of(guard);
+  const skillOf = (id: string) => core.catalog.snapshot().byId.get(id.replace(/^.*:/, ''));
   const blockFindingsAfter = async (change: ChangeToApprove): Promise<InspectedChange> => {
-    const { skillId, files } = await after(change);
-    return files ? team.inspect(skillId, files) : { blocks: [], digest: null };
+    const { skillId, files } = await filesAfterChange(team, change);
+    if (!files) return { blocks: [], digest: null };
+    const read = filesToInspect(files);
+    const { reaches } = await heldSkills.inspectAfter(skillOf(skillId), read);
+    // Each decision looks anew at what looks like an attack, also where it was allowed before.
+    return { ...(await heldSkills.inspectAfter(undefined, read)), reaches };
   };
   return {
     blockFindingsAfter,
-    async allowShown(change, { blocks, digest }, actor) {
-      if (blocks.length === 0) return null;
-      return allow((await after(change).catch(() => undefined))?.skillId, digest, actor);
-    },
+    /** The store has it with the decision. */
+    allowShown: async () => null,
     async plainChange(proposalId) {
       const row = await proposalNamed(team, proposalId);
       const present = await presentSkill(team, row.skill_id);
@@ -175,23 +94,45 @@ function adminOf(core: Core, team: Team, heldSkills: HeldSkills, allow: AllowSee
       if (digest === null || blocks.length > 0) return { alone: 'an inspection finds something in it' };
       return reaches === '' ? { digest } : { alone: reaches };
     },
-    async decideTrust(action, skillId, decision) {
-      const skill = core.catalog.snapshot().byId.get(skillId.replace(/^.*:/, ''));
-      const { entry } = await knownSkill(team, skill?.id ?? skillId);
-      const { persons } = await publishing.revisionNamed(team, entry.id, entry.revision);
-      if (action === 'allow') assertOther(team, decision.by, persons);
-      const { by, reason } = decision;
-      const details = JSON.stringify({ digest: decision.digest, reason });
-      await team.store.noteAudit({ by, space: team.space, what: `${action} findings`, subject: entry.id, details });
-      const decided = await heldSkills.decide(action, skill as NonNullable<typeof skill>, decision);
-      await publishing.renewAllowed(team, entry.id, { by, reason }, action === 'allow');
+    async decideTrust(action, skillId, { by, reason, digest }) {
+      const { entry, files } = await knownSkill(team, skillOf(skillId)?.id ?? skillId);
+      const { id, revision } = entry;
+      const { persons } = await publishing.revisionNamed(team, id, revision);
+      if (action === 'allow') assertOther(team, by, persons);
+      const found = await heldSkills.inspectAfter(undefined, filesToInspect(files));
+      if (found.blocks.length === 0)
+        throw invalidArgument(`Nothing in "${id}" holds it, so there is nothing to decide.`);
+      const inspected = action === 'allow' ? (digest ?? found.digest) : undefined;
+      if (inspected !== undefined) await assertSeen(id, { inspected }, files);
+      const details = JSON.stringify({ digest: found.digest, reason });
+      await team.store.noteAudit({ by, space: team.space, what: `${action} findings`, subject: id, details });
+      await publishing.renewAllowed(team, id, { by, reason, inspected });
       await core.catalog.refresh();
-      return decided;
+      const skill = skillOf(id);
+      if (skill) return heldSkills.trustOf(skill);
+      throw skillNotFound(id);
     },
     setDisabled: async () => {
       throw invalidArgument('A skill is disabled on the machine whose agents are not to have it, and not at the hub.');
     },
   };
+}
+
+/** Without files: it does not apply, or removes the skill. */
+async function filesAfterChange(
+  team: Team,
+  change: ChangeToApprove,
+): Promise<{ readonly skillId: string; readonly files?: readonly IncomingFile[] | undefined }> {
+  if ('proposalId' in change) {
+    const row = await proposalNamed(team, change.proposalId);
+    const present = await presentSkill(team, row.skill_id);
+    const files = row.kind === 'delete' ? undefined : filesAfter(row, present, planOf(team, row, present));
+    return { skillId: row.skill_id, files };
+  }
+  const skillId = 'restoredId' in change ? change.restoredId : change.skillId;
+  const wanted = 'restoredId' in change ? await publishing.lastContent(team, skillId) : change.revision;
+  const revision = await publishing.revisionNamed(team, skillId, wanted);
+  return { skillId, files: await publishing.filesOfRevision(team, skillId, revision) };
 }
 
 const KINDS: Readonly<Record<HubRevision['kind'], Revision['kind']>> = {

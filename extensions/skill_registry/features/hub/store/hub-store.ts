@@ -1,7 +1,7 @@
 /** What a hub keeps. Every function is one transaction, so several hubs may have one store. */
 import type { HubRole } from '../../../../skill_hub/api.ts';
 import type { NewProposal, ProposalRow } from '../../proposals/propose/proposal-store.ts';
-import type { HubEntry, SentUsage } from '../wire.ts';
+import type { AllowedFinding, HubEntry, SentUsage } from '../wire.ts';
 
 export const ROLES: readonly HubRole[] = ['reader', 'proposer', 'reviewer', 'admin'];
 
@@ -89,7 +89,7 @@ export interface HubEvent {
 }
 
 export interface HubArtifact {
-  readonly entry: Omit<HubEntry, 'revision'>;
+  readonly entry: Omit<HubEntry, 'revision' | 'allowed'>;
   readonly bytes: Uint8Array;
 }
 
@@ -98,6 +98,8 @@ export interface HubChange extends Pick<HubRevision, 'kind' | 'by' | 'reason' | 
   readonly skillId: string;
   /** null: the skill is withdrawn. */
   readonly artifact: HubArtifact | null;
+  /** What looks like an attack in it, and is allowed. Default: nothing. */
+  readonly allowed?: readonly AllowedFinding[];
   /** The number of its last revision; 0 without any. */
   readonly after: number;
   /** The proposal that is approved by this. */

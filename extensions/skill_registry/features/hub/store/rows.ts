@@ -97,9 +97,9 @@ export function eventRow(space: string, proposal: string, { kind, by, content }:
 
 /** All that a commit writes, but for the number of the change. */
 export function rowsOfCommit(space: string, change: HubChange): RowsOfCommit {
-  const { skillId, artifact, after, kind, by, reason, persons, proposal } = change;
+  const { skillId, artifact, allowed = [], after, kind, by, reason, persons, proposal } = change;
   const [number, at] = [after + 1, now()];
-  const { digest = null, type = null, size = 0, description = '', tags = [], allowed = [] } = artifact?.entry ?? {};
+  const { digest = null, type = null, size = 0, description = '', tags = [] } = artifact?.entry ?? {};
   const lists = { tags: JSON.stringify(tags), allowed: JSON.stringify(allowed) };
   const approval = { kind: 'approved', by, content: { revision: number } } as const;
   const merge = { kind: 'merged', by, content: {} } as const;

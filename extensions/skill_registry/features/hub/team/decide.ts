@@ -1,6 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import { adoptLineEndings, mergeTexts } from '../../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
+import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { checkChange, checkSize, checkValid } from '../../history/skill-location.ts';
 import type { Actor, Decider } from '../../history/types.ts';
@@ -24,7 +25,6 @@ import {
   presentSkill,
   type Team,
   textOf,
-  withAllowed,
   withFile,
 } from './team.ts';
 
@@ -66,7 +66,7 @@ export async function approve(
   id: string,
   actor: Decider & { readonly version?: string | undefined },
 ): Promise<DecidedProposal> {
-  const { store, space, limits } = team;
+  const { store, space } = team;
   const { by, reason = null } = actor;
   if (reason?.trim()) checkReason(reason, 'An approval');
   for (;;) {
@@ -83,10 +83,10 @@ export async function approve(
     const { after, current, location, merged } = plan;
     const files = filesAfter(row, present, plan) ?? [];
     if (after !== null) {
-      checkSize(location, path, after, limits);
+      checkSize(location, path, after, DEFAULT_LIMITS);
       checkValid(location, path, current, after);
     }
-    const allowed = kind === 'delete' ? [] : await assertSeen(team, skillId, actor, files);
+    const allowed = kind === 'delete' ? [] : await assertSeen(skillId, actor, files);
     const revision = await store.commit(space, {
       skillId,
       kind: kind === 'delete' ? 'removed' : 'proposal',
@@ -94,7 +94,8 @@ export async function approve(
       reason,
       persons,
       after: present?.entry.revision ?? (await lastNumber(team, skillId)),
-      artifact: kind === 'delete' ? null : withAllowed(artifactOf(skillId, files), allowed),
+      artifact: kind === 'delete' ? null : artifactOf(skillId, files),
+      allowed,
       proposal: { id, edition: row.edition, merged },
     });
     if (revision !== undefined) return { proposalId: id, state: 'approved', skillId, revision, merged };
@@ -126,7 +127,7 @@ export async function proposedText(team: Team, id: string): Promise<ProposedText
 
 /** Who edits has a part in it, and does not approve it where `four_eyes` is set. */
 export async function edit(team: Team, id: string, { content, by, version }: ProposalEdit): Promise<EditedProposal> {
-  const { store, space, limits } = team;
+  const { store, space } = team;
   for (;;) {
     const row = await undecided(team, id);
     const { kind, path, skill_id: skillId } = row;
@@ -139,7 +140,7 @@ export async function edit(team: Team, id: string, { content, by, version }: Pro
       return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
     assertResolved(content, subject.sides);
     const location = locationOf(team, skillId);
-    checkChange(location, path, { before, after }, limits);
+    checkChange(location, path, { before, after }, DEFAULT_LIMITS);
     const change = { location, kind, path, before, after, files };
     const checks = JSON.stringify(await checksOf(change));
     const others = await store.proposals(space, { skillId });

@@ -1,6 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { showHidden } from '../../../../../lib/text/index.ts';
+import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
 import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import { skillExists } from '../../history/errors.ts';
 import { isPerson, nameKey } from '../../history/journal/writer.ts';
@@ -128,22 +129,21 @@ async function requestOf(team: Team, input: HubInput): Promise<Request> {
     if (!SKILL_NAME.test(skillId))
       throw invalidArgument('A skill has 1-64 lower-case letters, digits and single hyphens between them as its id.');
     if (await presentSkill(team, skillId)) throw skillExists(skillId, 'this space', 'Change it instead.');
-    return change(team, input, { location, kind, files: [] }, noFileYet);
+    return change(input, { location, kind, files: [] }, noFileYet);
   }
   const { digest, files } = await madeFrom(team, skillId, input.artifact);
   const skill = { location, kind, files: files.map(({ path }) => path) };
-  if (kind === 'update') return change(team, input, skill, (path) => fileAt(files, path));
+  if (kind === 'update') return change(input, skill, (path) => fileAt(files, path));
   checkDeletion(input);
   return { ...skill, path: 'SKILL.md', before: null, after: null, base: digest, notes: [] };
 }
 
 function change(
-  { limits }: Team,
   input: HubInput,
   skill: Pick<Request, 'location' | 'kind' | 'files'>,
   readFile: (path: string) => Buffer | null,
 ): Request {
-  const changed = changeOf(input, skill.location, readFile, limits, () => undefined);
+  const changed = changeOf(input, skill.location, readFile, DEFAULT_LIMITS, () => undefined);
   return { ...skill, ...changed, base: changed.before && digestOf(changed.before) };
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { CodedError } from 'skill-registry/kernel';
 import { unifiedDiff } from '../../../../../lib/diff/index.ts';
+import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
 import { skillNotFound } from '../../../core/skill/errors.ts';
 import { noChange, skillExists } from '../../history/errors.ts';
 import { checkSize, checkValid } from '../../history/skill-location.ts';
@@ -14,12 +15,10 @@ import {
   assertSeen,
   fileAt,
   filesOf,
-  foundIn,
   knownSkill,
   locationOf,
   presentSkill,
   type Team,
-  withAllowed,
 } from './team.ts';
 
 /** Without a proposal. @throws FOUR_EYES where `four_eyes` is set, SKILL_INVALID, PROPOSAL_NO_CHANGE. */
@@ -32,7 +31,7 @@ export async function publish(
   assertMayPublish(team);
   const location = locationOf(team, skillId);
   for (const { path, bytes } of files) {
-    checkSize(location, path, bytes, team.limits);
+    checkSize(location, path, bytes, DEFAULT_LIMITS);
     // No person reviews it.
     if (path === location.skillFile) checkValid(location, path, null, bytes, true);
   }
@@ -40,12 +39,13 @@ export async function publish(
   for (;;) {
     const after = await lastNumber(team, skillId);
     if ((await team.store.skill(team.space, skillId))?.entry?.digest === artifact.entry.digest) throw noChange(skillId);
-    const allowed = await assertSeen(team, skillId, actor, files);
+    const allowed = await assertSeen(skillId, actor, files);
     const made = await team.store.commit(team.space, {
       ...byOf(actor),
       skillId,
       kind: 'published',
-      artifact: withAllowed(artifact, allowed),
+      artifact,
+      allowed,
       after,
     });
     if (made !== undefined) return made;
@@ -77,23 +77,26 @@ export async function rollback(team: Team, skillId: string, revision: number, ac
     const files = await filesOfRevision(team, skillId, target);
     const artifact = artifactOf(skillId, files);
     if ((await team.store.skill(team.space, skillId))?.entry?.digest === artifact.entry.digest) throw noChange(skillId);
-    const allowed = await assertSeen(team, skillId, actor, files);
+    const allowed = await assertSeen(skillId, actor, files);
     const kind: RevisionKind = isThere ? 'rollback' : 'restored';
-    const given = { artifact: withAllowed(artifact, allowed), after };
-    const change = { ...byOf(actor), persons: target.persons, skillId, kind, ...given };
+    const change = { ...byOf(actor), persons: target.persons, skillId, kind, artifact, allowed, after };
     const made = await team.store.commit(team.space, change);
     if (made !== undefined) return revisionNamed(team, skillId, made);
   }
 }
 
-/** The same content once more, so that machines hear what is allowed in it now. @throws SKILL_NOT_FOUND. */
-export async function renewAllowed(team: Team, skillId: string, actor: Decider, isAllowed: boolean): Promise<void> {
+/**
+ * The same content once more, so that hubs and machines hear what is allowed in it now. @param actor - Where it is
+ * revoked, without what was inspected. @throws SKILL_NOT_FOUND, as `assertSeen`.
+ */
+export async function renewAllowed(team: Team, skillId: string, actor: Decider): Promise<void> {
   for (;;) {
     const { entry, files } = await knownSkill(team, skillId);
     const { persons } = await revisionNamed(team, skillId, entry.revision);
-    const artifact = withAllowed(artifactOf(skillId, files), isAllowed ? await foundIn(team, files) : []);
-    const change = { ...byOf(actor), persons, skillId, kind: 'published', artifact, after: entry.revision } as const;
-    if ((await team.store.commit(team.space, change)) !== undefined) return;
+    const allowed = actor.inspected === undefined ? [] : await assertSeen(skillId, actor, files);
+    const artifact = artifactOf(skillId, files);
+    const change = { ...byOf(actor), persons, skillId, kind: 'published', artifact, allowed } as const;
+    if ((await team.store.commit(team.space, { ...change, after: entry.revision })) !== undefined) return;
   }
 }
 

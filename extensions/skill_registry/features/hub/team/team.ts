@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { unpack } from '../../../../../lib/fetch/index.ts';
 import { shorten } from '../../../../../lib/text/index.ts';
-import type { SkillRegistryConfig } from '../../../core/config/config.ts';
 import { skillNotFound } from '../../../core/skill/errors.ts';
 import { asReadForInspection } from '../../guard/files-for-inspection.ts';
-import { digestOfRead, type ReadPart } from '../../guard/inspect-files.ts';
+import { inspectFiles, type ReadPart } from '../../guard/inspect-files.ts';
 import { parsedText } from '../../history/changed-text.ts';
 import { nameKey } from '../../history/journal/writer.ts';
 import type { SkillLocation } from '../../history/skill-location.ts';
-import type { Decider, InspectedChange } from '../../history/types.ts';
+import type { Decider } from '../../history/types.ts';
 import { type IncomingFile, originSkills, readOriginSkills } from '../../install/opened-origin.ts';
 import { artifactOf as pageArtifactOf } from '../../pages/publish/artifact.ts';
 import type { HubArtifact, HubStore } from '../store/hub-store.ts';
@@ -21,10 +20,8 @@ export interface Team {
   readonly store: HubStore;
   /** Whoever has proposed or edited a content does not approve it, and nobody publishes. */
   readonly fourEyes: boolean;
-  readonly limits: SkillRegistryConfig['limits'];
   /** Of the hub; nothing is read or written there for a skill. */
   readonly root: string;
-  inspect(skillId: string, files: readonly IncomingFile[]): Promise<InspectedChange>;
 }
 
 export interface PresentSkill {
@@ -113,36 +110,32 @@ export function filesToInspect(files: readonly IncomingFile[]): readonly ReadPar
   return [...asReadForInspection([...skillFile, ...others])];
 }
 
+/** What looks like an attack in these files, whoever has allowed it. */
+async function inspectAttack(files: readonly IncomingFile[]) {
+  const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
+  return { digest, blocks: inspection.findings.filter(({ level }) => level === 'block') };
+}
+
 /**
  * Only what an inspection has found nothing in, or what was shown. @param after - As the decision leaves the skill.
  * @returns what is allowed by that. @throws SHOWN_CHANGED, BLOCK_NOT_CONFIRMED.
  */
 export async function assertSeen(
-  team: Team,
   skillId: string,
   { inspected }: Pick<Decider, 'inspected'>,
   after: readonly IncomingFile[],
 ): Promise<readonly AllowedFinding[]> {
-  if (inspected === undefined) {
-    const { blocks, digest } = await team.inspect(skillId, after);
-    if (blocks.length === 0) return foundIn(team, after);
+  const { blocks, digest } = await inspectAttack(after);
+  if (inspected === undefined && blocks.length > 0) {
     const found = [...new Set(blocks.map(({ message }) => message))].join('; ');
     const message = `This looks like an attack: ${found}. Nothing was changed. A person who has looked at it names what was seen: inspected.`;
     throw new CodedError('BLOCK_NOT_CONFIRMED', message, { inspected: digest });
   }
-  if (inspected === digestOfRead(filesToInspect(after))) return foundIn(team, after);
-  const message = `The files of "${skillId}" are others than those that were inspected for this decision. Nothing was changed. Look at it again, then decide.`;
-  throw new CodedError('SHOWN_CHANGED', message);
-}
-
-/** All that looks like an attack, also what was allowed before. */
-export async function foundIn(team: Team, files: readonly IncomingFile[]): Promise<readonly AllowedFinding[]> {
-  const { blocks } = await team.inspect('', files);
+  if (inspected !== undefined && inspected !== digest) {
+    const message = `The files of "${skillId}" are others than those that were inspected for this decision. Nothing was changed. Look at it again, then decide.`;
+    throw new CodedError('SHOWN_CHANGED', message);
+  }
   return blocks.slice(0, MOST_ALLOWED).map(({ rule, file, excerpt }) => ({ rule, file, excerpt }));
-}
-
-export function withAllowed({ entry, bytes }: HubArtifact, allowed: readonly AllowedFinding[]): HubArtifact {
-  return { bytes, entry: { ...entry, allowed } };
 }
 
 /** @param persons - Who proposed or edited it. @throws FOUR_EYES. */
