@@ -20,7 +20,7 @@ const evaluateOptions = schema((z) => z.strictObject({ outputs: z.string().optio
 function open(core: Core): Opened {
   const { later } = core.call;
   const { heldSkills } = core.of(guard);
-  const { alsoShows, alsoTells, run, saysRetrieval } = core.of(proposals);
+  const { hasEvidence, run } = core.of(proposals);
   const overlap = async () => (await import('./overlap/overlap.ts')).createOverlap(core);
   const evaluating = <Result>(work: (opened: Evaluation) => Promise<Result>): Promise<Result> =>
     run(async (opened, { context }) => {
@@ -29,12 +29,11 @@ function open(core: Core): Opened {
       return work(createEvaluation(context, source, opened));
     });
   const proposalEvidence: Evaluation['proposalEvidence'] = (id) => evaluating((opened) => opened.proposalEvidence(id));
-  saysRetrieval(async (...given) => (await overlap()).retrievalEffect(...given));
-  alsoShows(async ({ id, state }) => {
-    if (state !== 'open' && state !== 'stale') return null;
-    return (await import('./describe.ts')).describeRan(await proposalEvidence(id));
+  hasEvidence({
+    shows: async (id) => (await import('./describe.ts')).describeRan(await proposalEvidence(id)),
+    tells: async (id) => ({ ran: (await import('./describe.ts')).factsOfRan(await proposalEvidence(id)) }),
+    retrievalEffect: async (...given) => (await overlap()).retrievalEffect(...given),
   });
-  alsoTells(async (id) => ({ ran: (await import('./describe.ts')).factsOfRan(await proposalEvidence(id)) }));
   return {
     admin: {
       overlap: async () => (await overlap()).overlap(),

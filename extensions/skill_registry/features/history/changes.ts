@@ -31,7 +31,7 @@ export function createChanges(core: Core): Changes {
     const { openChanges } = await import('./open-changes.ts');
     const joinings = await Promise.all(joined.map((one) => one()));
     const changes = openChanges(core, joinings);
-    for (const joining of joinings) await joining.open?.(changes.context);
+    for (const joining of joinings) joining.open?.(changes.context);
     opened = changes;
     return changes;
   };

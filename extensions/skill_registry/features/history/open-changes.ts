@@ -30,7 +30,7 @@ export interface OpenChanges {
 /** What another feature does when the writer writes. */
 export type Joining = Partial<Pick<WriterOptions, 'onCommit' | 'catchUp' | 'changeLock'>> & {
   /** Called when the history is open. */
-  readonly open?: (context: ChangeContext) => Promise<void>;
+  readonly open?: (context: ChangeContext) => void;
   /** Called every second while the registry watches. */
   readonly announce?: () => void;
   readonly conflicts?: (context: ChangeContext) => ConflictProposals;

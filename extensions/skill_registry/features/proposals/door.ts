@@ -8,25 +8,23 @@ import type { Opened } from '../../core/seams.ts';
 import { mayPropose } from '../../core/show/scope.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { guard } from '../guard/door.ts';
+import { heldForPerson } from '../guard/waiting.ts';
 import { type HistoryPart, history } from '../history/door.ts';
 import { writeDenied } from '../history/errors.ts';
-import type { Joining, OpenChanges } from '../history/open-changes.ts';
+import type { OpenChanges } from '../history/open-changes.ts';
 import type { TakenProposals } from './api.ts';
 import { arrivalText, proposalsCommand } from './conversation.ts';
-import type { OpenProposals, ProposalOptions } from './decide/proposals.ts';
+import type { OpenProposals, ProposalEvidence } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
-import { describeProposal, isWaiting } from './propose/describe.ts';
+import { describeProposal, isWaiting, riskiestFirst } from './propose/describe.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import { createSkillTool, listProposalsTool, NO_PROPOSALS, proposeSkillUpdateTool } from './tools.ts';
-import { waitingFor } from './waiting.ts';
 
 export interface ProposalsPart {
   /** As `run` of the history. */
   run<Result>(work: (proposals: OpenProposals, open: OpenChanges) => Result | Promise<Result>): Promise<Result>;
-  /** A paragraph for a person who looks at a proposal; null for none. */
-  alsoShows(show: (proposal: Proposal) => Promise<string | null>): void;
-  alsoTells(tell: (proposalId: string) => Promise<object>): void;
-  saysRetrieval(effect: NonNullable<ProposalOptions['retrievalEffect']>): void;
+  /** Of the one feature that has some. */
+  hasEvidence(evidence: ProposalEvidence): void;
 }
 
 /** Changes that agents ask for, and what people decide about them. Needs the history and the guard. */
@@ -51,20 +49,25 @@ function open(core: Core): Opened<ProposalsPart> {
   const { heldSkills } = core.of(guard);
   const changes = core.of(history);
   const listeners = new Set<ArrivalListener>();
-  const shows: Parameters<ProposalsPart['alsoShows']>[0][] = [];
-  const tells: Parameters<ProposalsPart['alsoTells']>[0][] = [];
-  const options: { -readonly [Name in keyof ProposalOptions]: ProposalOptions[Name] } = { listeners };
+  let evidence: ProposalEvidence | undefined;
   let opened: OpenProposals | undefined;
-  // `joining` has opened them before any work begins.
+  // `open` has set it before any work begins.
   const run: ProposalsPart['run'] = (work) => changes.run((changed) => work(opened as OpenProposals, changed));
-  changes.join(async () => ({
-    ...(await joining()),
-    async open(context) {
-      const { createProposals } = await import('./decide/proposals.ts');
-      opened = createProposals(context, options);
-    },
-    announce: () => opened?.announce(),
-  }));
+  changes.join(async () => {
+    const { conflictProposals } = await import('./propose/propose.ts');
+    const { writeDueReports } = await import('./propose/reports.ts');
+    const { noteApproved } = await import('./decide/decide.ts');
+    const { createProposals } = await import('./decide/proposals.ts');
+    return {
+      onCommit: noteApproved,
+      catchUp: writeDueReports,
+      conflicts: conflictProposals,
+      open: (context) => {
+        opened = createProposals(context, listeners, evidence?.retrievalEffect);
+      },
+      announce: () => opened?.announce(),
+    };
+  });
   changes.judged.add({
     has: (change) => 'proposalId' in change,
     filesAfter: async (change) =>
@@ -79,25 +82,34 @@ function open(core: Core): Opened<ProposalsPart> {
   return {
     part: {
       run,
-      alsoShows: (show) => void shows.push(show),
-      alsoTells: (tell) => void tells.push(tell),
-      saysRetrieval: (effect) => {
-        options.retrievalEffect = effect;
+      hasEvidence: (given) => {
+        evidence = given;
       },
     },
     registry: { proposals: registered },
     admin: {
       async waiting() {
         core.assertOpen();
-        return waitingFor(core, heldSkills, () => run((now) => now.list()));
+        const skills = core.catalog.snapshot().byQualifiedId.values();
+        const held = await heldForPerson(skills, (skill) => heldSkills.trustOf(skill));
+        // A damaged history does not hide what else waits.
+        let unreadable: string | null = null;
+        const waiting = await run((now) => now.list()).catch((error: unknown) => {
+          if (!isCodedError(error)) throw error;
+          unreadable = error.message;
+          return [];
+        });
+        return { proposals: riskiestFirst(waiting), unreadable, held };
       },
       waitingProposals,
       takenProposals: core.call.later('admin.takenProposals(agentId, skillId)', [words, words], async (...given) =>
         takenProposals(core.catalog.sources(), ...given),
       ),
       proposedFile: core.call.later('admin.proposedFile(proposalId)', [text], (id) => run((now) => now.fileAfter(id))),
-      proposalFacts: core.call.later('admin.proposalFacts(proposalId)', [text], async (id) =>
-        Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
+      proposalFacts: core.call.later(
+        'admin.proposalFacts(proposalId)',
+        [text],
+        async (id) => (await evidence?.tells(id)) ?? {},
       ),
       plainChange: core.call.later('admin.plainChange(proposalId)', [text], async (id) => {
         const alone = await run((now) => now.whyAlone(id));
@@ -107,10 +119,10 @@ function open(core: Core): Opened<ProposalsPart> {
         return reaches === '' ? { digest } : { alone: reaches };
       }),
       proposalText: core.call.later('admin.proposalText(proposal)', [shownProposal], async (proposal: Proposal) => {
-        const added = await Promise.all(shows.map((show) => show(proposal)));
-        const ran = added.flatMap((paragraph) => paragraph ?? []);
-        const after = isWaiting(proposal) && (await changes.judged.inspectAfter({ proposalId: proposal.id }));
-        return describeProposal(proposal, ran, after ? after.reaches : undefined);
+        if (!isWaiting(proposal)) return describeProposal(proposal);
+        const ran = await evidence?.shows(proposal.id);
+        const { reaches } = await changes.judged.inspectAfter({ proposalId: proposal.id });
+        return describeProposal(proposal, ran, reaches);
       }),
     },
     tools: {
@@ -154,15 +166,6 @@ async function takenProposals(
     }),
   );
   return { proposals: found.flat(), away };
-}
-
-async function joining(): Promise<Joining> {
-  const [{ noteApproved }, { conflictProposals }, { writeDueReports }] = await Promise.all([
-    import('./decide/decide.ts'),
-    import('./propose/conflict.ts'),
-    import('./propose/reports.ts'),
-  ]);
-  return { onCommit: noteApproved, catchUp: writeDueReports, conflicts: conflictProposals };
 }
 
 /** Here nobody decides about it. @throws PROPOSAL_ELSEWHERE. */

@@ -122,24 +122,19 @@ export function listProposalsTool(
         throw invalidArgument('list_proposals shows an agent its own proposals, and this caller is no agent.');
       const author = `agent:${turn.agentId}`;
       const own = await proposals.list('all', { author, skillId, limit });
-      const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
-        proposal_id: id,
-        skill_id,
-        state,
-        decided_by: visibleText(decision?.by),
-        reason: visibleText(decision?.reason),
-      }));
+      const here = own.map(({ decision, ...one }) => ({ ...one, decidedBy: decision?.by, reason: decision?.reason }));
       const { proposals: taken, away } = await takenProposals(turn.agentId, skillId);
-      const rowsElsewhere = taken.map(({ id, skillId: skill_id, state, message, decidedBy, reason }) => ({
-        proposal_id: id,
-        skill_id,
-        state,
-        decided_by: visibleText(decidedBy),
-        reason: visibleText(reason),
-        ...(message === undefined ? {} : { message }),
-      }));
-      const all = [...rowsElsewhere, ...rows].slice(0, limit);
-      return { success: true, proposals: all, ...(away.length > 0 ? { sources_away: away } : {}) };
+      const rows = [...taken, ...here]
+        .slice(0, limit)
+        .map(({ id, skillId: skill_id, state, decidedBy, reason, ...one }) => ({
+          proposal_id: id,
+          skill_id,
+          state,
+          decided_by: visibleText(decidedBy),
+          reason: visibleText(reason),
+          ...('message' in one && one.message !== undefined && { message: one.message }),
+        }));
+      return { success: true, proposals: rows, ...(away.length > 0 ? { sources_away: away } : {}) };
     },
   });
 }

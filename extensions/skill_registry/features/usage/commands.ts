@@ -19,7 +19,7 @@ export const commands: FeatureCommands = {
       .addOption(dead.conflicts('thread'))
       .addOption(missed.conflicts(['dead', 'thread']))
       .option('--thread <id>', 'only what was recorded in this conversation, in order, with digests and revisions');
-    const loaded = make(['agents', 6], 'loaded', '$ --thread T', 'loaded', () => import('./loaded.ts'))
+    const loaded = make(['agents', 6], 'loaded', '$ --thread T', 'loaded', () => import('./stats.ts'))
       .description('the skills that a conversation had loaded, as they are today: for an agent that has lost messages')
       .option('--agent <id>', 'the agent of the conversation (default: the one without a name)')
       .option('--tokens <n>', 'at most so many for all bodies (default: 8000)');

@@ -1,6 +1,13 @@
 import { CodedError } from 'skill-registry/kernel';
-import { EXIT, type ExitStatus, nearestText, type Options } from '../../../../lib/command-line/index.ts';
-import { nearestIds, plural, toWire, toWireDeep } from '../../../../lib/text/index.ts';
+import { declaredTurn } from '../../../../kernel/host.ts';
+import {
+  EXIT,
+  type ExitStatus,
+  invalidArgument,
+  nearestText,
+  type Options,
+} from '../../../../lib/command-line/index.ts';
+import { nearestIds, plural, printable, toWire, toWireDeep } from '../../../../lib/text/index.ts';
 import type { CommandTerminal, OpenRegistry } from '../../core/command-line.ts';
 import type { UsageEvent, UsageReport } from './types.ts';
 
@@ -33,6 +40,30 @@ export async function stats(
   return EXIT.done;
 }
 
+interface LoadedOptions extends Pick<StatsOptions, 'agent' | 'thread'>, Options {
+  readonly last?: boolean;
+  readonly tokens?: string;
+}
+
+export async function loaded(options: LoadedOptions, terminal: CommandTerminal): Promise<ExitStatus> {
+  const { agent, last, tokens } = options;
+  if (options.thread === undefined && !last) throw invalidArgument('Give --thread <id>, or --last for a guess.');
+  if (tokens !== undefined && !/^\d{1,9}$/.test(tokens)) throw invalidArgument('--tokens takes a whole number.');
+  const { registry, root, trusted } = await terminal.openRegistry(options);
+  const { usage } = registry;
+  const turn = agent === undefined ? {} : await declaredTurn(root, agent, trusted, registry.admin.agents());
+  const threads = last ? (await usage.report({ agent })).threads : [];
+  const thread = options.thread ?? threads.find((one) => one.agent === (agent ?? null))?.thread;
+  const query = { agent, thread: thread ?? '', ...(tokens === undefined ? {} : { tokens: Number(tokens) }) };
+  const { skills, text } = thread === undefined ? { skills: [], text: '' } : await usage.loadedIn(query, turn);
+  const guess = last ? 'A guess: this is the conversation that was used last.\n\n' : '';
+  const shown = terminal.terminal ? printable(text) : text;
+  terminal.print({ thread, guess: last === true, skills: skills.map(toWire) }, () => text && guess + shown);
+  const where = thread === undefined ? 'no conversation' : `thread ${thread}`;
+  terminal.say(`${plural(skills.length, 'skill')} loaded in ${where}`);
+  return skills.length > 0 ? EXIT.done : EXIT.problem;
+}
+
 // --- internal ---
 
 const MAX_EVENTS = 10_000;
@@ -53,21 +84,7 @@ function eventTable(events: readonly UsageEvent[], { table }: CommandTerminal): 
 }
 
 function reportText(report: UsageReport, options: StatsOptions, { table, width }: CommandTerminal): string {
-  const {
-    totals,
-    since,
-    failuresSince,
-    until,
-    skills,
-    agents,
-    failing,
-    dead,
-    missed,
-    files = [],
-    unread,
-    outcomes,
-    threads,
-  } = report;
+  const { totals, since, failuresSince, until, dead, missed } = report;
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
@@ -82,6 +99,22 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
   const { loads, offers, resources, refusals, failures, tokens } = totals;
   const fewer = failuresSince > since ? `, both since ${failuresSince.slice(0, 10)}` : '';
   const isWide = width === undefined || width >= WIDE;
+  const skills = report.skills.map((one) => {
+    const rare = isWide ? [one.resources, one.refusals, one.failures, one.agents] : [];
+    return [one.loads, one.offers, one.notTaken, one.tokens, ...rare, dayOf(one.lastLoad), one.skillId];
+  });
+  const files = (report.files ?? []).map(({ path, reads }) => [reads, path]);
+  const unread = report.unread.map((one) => [one.loads, one.references, one.skillId]);
+  const said = report.outcomes.map((one) => [
+    one.helped,
+    one.didNot,
+    one.revision ?? '-',
+    dayOf(one.since),
+    one.skillId,
+  ]);
+  const agents = report.agents.map((one) => [one.loads, one.offers, one.tokens, one.failures, one.agent ?? NO_NAME]);
+  const threads = report.threads.map((one) => [one.tokens, dayOf(one.last), one.agent ?? NO_NAME, one.thread]);
+  const failing = report.failing.map((one) => [one.count, one.code, one.skillId]);
   return paragraphs([
     [
       period,
@@ -89,45 +122,17 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
       `${plural(offers, 'offer')}, ${plural(refusals, 'refusal')}, ${plural(failures, 'failure')}${fewer}`,
       dead.length > 0 ? `${plural(dead.length, 'skill')} not loaded: --dead lists them` : 'Every skill was loaded',
     ].join('\n'),
-    table(
-      ['LOADS', 'OFFERED', 'NOT TAKEN', 'TOKENS', ...(isWide ? RARE : []), 'LAST LOAD', 'SKILL'],
-      skills.map((one) => [
-        one.loads,
-        one.offers,
-        one.notTaken,
-        one.tokens,
-        ...(isWide ? [one.resources, one.refusals, one.failures, one.agents] : []),
-        dayOf(one.lastLoad),
-        one.skillId,
-      ]),
-    ),
-    table(
-      ['READS', 'FILE'],
-      files.map(({ path, reads }) => [reads, path]),
-    ),
-    table(
-      ['LOADS', 'REFERENCES, NONE READ', 'SKILL'],
-      unread.map(({ loads: loaded, references, skillId }) => [loaded, references, skillId]),
-    ),
-    table(
-      ['HELPED', 'DID NOT', 'REV', 'SINCE', 'SKILL'],
-      outcomes.map((one) => [one.helped, one.didNot, one.revision ?? '-', dayOf(one.since), one.skillId]),
-    ),
-    table(
-      ['LOADS', 'OFFERED', 'TOKENS', 'FAILED', 'AGENT'],
-      agents.map((one) => [one.loads, one.offers, one.tokens, one.failures, one.agent ?? '(without a name)']),
-    ),
-    table(
-      ['TOKENS', 'LAST LOAD', 'AGENT', 'CONVERSATION'],
-      threads.map((one) => [one.tokens, dayOf(one.last), one.agent ?? '(without a name)', one.thread]),
-    ),
-    table(
-      ['TIMES', 'WHAT FAILS', 'SKILL'],
-      failing.map((one) => [one.count, one.code, one.skillId]),
-    ),
+    table(['LOADS', 'OFFERED', 'NOT TAKEN', 'TOKENS', ...(isWide ? RARE : []), 'LAST LOAD', 'SKILL'], skills),
+    table(['READS', 'FILE'], files),
+    table(['LOADS', 'REFERENCES, NONE READ', 'SKILL'], unread),
+    table(['HELPED', 'DID NOT', 'REV', 'SINCE', 'SKILL'], said),
+    table(['LOADS', 'OFFERED', 'TOKENS', 'FAILED', 'AGENT'], agents),
+    table(['TOKENS', 'LAST LOAD', 'AGENT', 'CONVERSATION'], threads),
+    table(['TIMES', 'WHAT FAILS', 'SKILL'], failing),
   ]);
 }
 
+const NO_NAME = '(without a name)';
 const MCP = 'Over MCP only list_skills with a query is counted: no client tells a server what its user has asked.';
 const RARE = ['FILES', 'REFUSED', 'FAILED', 'AGENTS'];
 

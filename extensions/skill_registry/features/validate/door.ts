@@ -14,7 +14,7 @@ export const validate: Feature = {
 function open(core: Core): Opened {
   const hiddenTextProblems = async (): Promise<readonly Problem[]> => {
     core.assertOpen();
-    const { hiddenTextOf } = await import('./hidden-text.ts');
+    const { hiddenTextOf } = await import('./text-findings.ts');
     return hiddenTextOf(core.catalog.snapshot(), core.reading);
   };
   return {

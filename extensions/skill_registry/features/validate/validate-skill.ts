@@ -163,7 +163,7 @@ function skillIdOf(path: string, directory: string): string {
 function textFindings(directory: string): readonly SkillFinding[] {
   const real = realpathSync(directory);
   // Hidden characters in the name of the skill and of the folders above.
-  const above = hiddenInNames([real]).map(({ message }) => ({ path: '', code: 'HIDDEN_CHARACTERS', message }));
+  const above = hiddenInNames([real]).map((finding) => ({ ...finding, path: '' }));
   return [...above, ...textFindingsBelow(real)].map(({ path, ...found }) =>
     warning({ ...found, ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }) }),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandsIn } from '../../../../extensions/skill_registry/features/proposals/checks/shell.ts';
+import { commandsIn } from '../../../../extensions/skill_registry/features/proposals/checks/line-facts.ts';
 import { told } from './checks-of.ts';
 
 const shell = (after: string, before = '', path = 'notes.md') => told('shell', before, after, { path });

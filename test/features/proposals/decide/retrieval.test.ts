@@ -5,7 +5,7 @@ import type { RetrievalChange } from '../../../../extensions/skill_registry/feat
 async function told(retrievalEffect: () => Promise<readonly RetrievalChange[]>): Promise<readonly string[]> {
   const stored = { kind: 'retrieval', level: 'warn', text: 'of an earlier release' } as const;
   const other = { kind: 'size', level: 'info', text: 'one line' } as const;
-  const { checks } = await withRetrieval({ retrievalEffect }, { skillId: 'tea', checks: [other, stored] }, 'text');
+  const { checks } = await withRetrieval(retrievalEffect, { skillId: 'tea', checks: [other, stored] }, 'text');
   expect(checks).toContainEqual(other);
   return checks.filter(({ kind }) => kind === 'retrieval').map(({ level, text }) => `${level}: ${text}`);
 }

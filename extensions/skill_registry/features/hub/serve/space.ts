@@ -7,7 +7,7 @@ import { guard } from '../../guard/door.ts';
 import { historyPages } from '../../history/pages.ts';
 import type { ChangeToApprove, History, InspectedChange, Revision } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
-import { whyPlanAlone } from '../../proposals/decide/plain-change.ts';
+import { whyPlanAlone } from '../../proposals/decide/decide.ts';
 import { proposalPages } from '../../proposals/pages/index.ts';
 import { isWaiting } from '../../proposals/propose/describe.ts';
 import type { HubRevision } from '../store/hub-store.ts';

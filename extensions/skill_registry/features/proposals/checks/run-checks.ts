@@ -10,12 +10,10 @@ import { parsedText } from '../../history/changed-text.ts';
 import { characterChecks } from './characters.ts';
 import { type Check, type CheckInput, type Fact, listChecks, notIn } from './checks.ts';
 import { fieldChecks } from './fields.ts';
-import { networkFacts } from './network.ts';
+import { networkFacts, secretFacts, shellFacts } from './line-facts.ts';
 import { referenceFinder } from './references.ts';
 import { safeguardChecks } from './safeguards.ts';
 import { isBlock, type ScannedLine, scanLines } from './scanned-line.ts';
-import { secretFacts } from './secrets.ts';
-import { shellFacts } from './shell.ts';
 import { sizeChecks } from './size.ts';
 
 /** Checks the texts, not what the author says. At most 20 of a kind, most important first, and the number of others. */

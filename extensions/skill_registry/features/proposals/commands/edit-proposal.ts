@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { actorOf, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
-import { readNamedFile } from '../../../../../lib/files/index.ts';
+import { readContained, readNamedFile } from '../../../../../lib/files/index.ts';
 import { printable, shellWord, toWire } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
@@ -35,7 +35,11 @@ export async function editWaiting(
   const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
   let edited: EditedProposal;
   try {
-    edited = await proposals.edit(id, { content: decodeText(text.bytes), by, version: proposed?.version });
+    edited = await proposals.edit(id, {
+      content: decodeText(text.bytes, 'The new text is not UTF-8.'),
+      by,
+      version: proposed?.version,
+    });
   } catch (error) {
     const file = text.file ?? writeEditFile(path, text.bytes);
     throw withAdvice(error, `Your text is in ${printable(file)}.${nextStep(error, id, file, options)}`);
@@ -45,6 +49,16 @@ export async function editWaiting(
   terminal.say(edited.changed ? resultText : `Nothing changed in ${id}`);
   sayReportProblem(await proposals.get(id), terminal);
   return edited;
+}
+
+export async function importReport(file: string, options: Options, terminal: CommandTerminal): Promise<void> {
+  const report = decodeText(reportAt(resolve(terminal.cwd, file), file), `${file} is no UTF-8 text.`);
+  const { registry } = await terminal.openRegistry(options);
+  const { proposalId } = await registry.proposals.import(report);
+  const { skillId, path, state } = await registry.proposals.get(proposalId);
+  terminal.print({ proposal_id: proposalId, skill_id: skillId, path, state });
+  const next = `It is ${state}, its author is unknown. To read it: skill-registry proposals show ${proposalId}`;
+  terminal.say(`Made the proposal ${proposalId} for ${skillId}/${path} of the file. ${next}`);
 }
 
 // --- internal ---
@@ -119,10 +133,24 @@ function readIfThere(file: string): Buffer | undefined {
   }
 }
 
-function decodeText(bytes: Buffer): string {
+/** Larger than a report with the largest difference that may be proposed. */
+const MAX_REPORT = 2 * 1024 * 1024;
+
+/** Follows no link: a report from a foreign project could link to a private file. */
+function reportAt(path: string, shown: string): Buffer {
+  try {
+    return readContained(dirname(path), basename(path), MAX_REPORT, { own: true });
+  } catch (error) {
+    throw invalidArgument(
+      `${shown} cannot be read: ${describeError(error)}. Give a regular file of at most ${MAX_REPORT} bytes, and no link.`,
+    );
+  }
+}
+
+function decodeText(bytes: Buffer, otherwise: string): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  throw new CodedError('NOT_TEXT', 'The new text is not UTF-8.');
+  throw new CodedError('NOT_TEXT', otherwise);
 }
 
 /** Empty when a corrected text would not help. */

@@ -4,6 +4,7 @@ import { BY, type FeatureCommands, withReason, YES_OF_CHANGE } from '../../../co
 
 const showing = () => import('./show-proposals.ts');
 const deciding = () => import('./decide-proposal.ts');
+const editing = () => import('./edit-proposal.ts');
 
 export const commands: FeatureCommands = {
   add(make) {
@@ -24,7 +25,7 @@ export const commands: FeatureCommands = {
     make(proposals, 'review', '$', 'reviewWaiting', () => import('./review-waiting.ts'))
       .description('walk through what waits, riskiest first: see each, and approve, reject, edit or skip it')
       .option(...BY);
-    make(proposals, 'edit', '$ 4f2a91 --from tea.md', 'editProposal', () => import('./edit-proposal.ts'))
+    make(proposals, 'edit', '$ 4f2a91 --from tea.md', 'editProposal', editing)
       .description(
         'change the proposed text before you decide, in $VISUAL or $EDITOR (else vi); in a stale proposal, solve the conflict',
       )
@@ -48,7 +49,7 @@ export const commands: FeatureCommands = {
       .argument('<id>', id)
       .requiredOption('--branch [name]', 'name of the new branch (default: proposals/<id>)');
     const report = 'data/skill_registry/proposals/tea-20260102T030405Z-1a2b3c.md';
-    make(proposals, 'import', `$ ${report}`, 'importReport', () => import('./import-report.ts'))
+    make(proposals, 'import', `$ ${report}`, 'importReport', editing)
       .description(
         'make an open proposal of a report that came with git or outlived its history; of it only the skill and the difference are believed',
       )

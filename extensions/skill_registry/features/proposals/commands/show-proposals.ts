@@ -10,9 +10,9 @@ import {
   describeStats,
   describeTaken,
   isWaiting,
+  riskiestFirst,
 } from '../propose/describe.ts';
 import type { Proposal, ProposalFigures, ProposalState, ProposalStats } from '../propose/types.ts';
-import { riskiestFirst } from '../waiting.ts';
 
 export async function listProposals(
   options: Options & { readonly state?: ProposalState | 'all' },

@@ -2,6 +2,8 @@ import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { showHidden } from '../../../../../lib/text/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
+import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
+import { isSkillFileName } from '../../../core/sources/walk/names.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { assertInspected } from '../../history/inspected-change.ts';
@@ -10,6 +12,7 @@ import type { Writer } from '../../history/journal/writer.ts';
 import { putBlob } from '../../history/revisions.ts';
 import type { SkillLocation } from '../../history/skill-location.ts';
 import type { Decider, Revision } from '../../history/types.ts';
+import type { Check } from '../checks/checks.ts';
 import { isWaiting } from '../propose/describe.ts';
 import {
   addEvent,
@@ -22,10 +25,10 @@ import {
   updateProposal,
   versionOf,
 } from '../propose/proposal-store.ts';
-import { checkLength } from '../propose/propose.ts';
+import { checkLength, checksOf } from '../propose/propose.ts';
 import { presentReport } from '../propose/reports.ts';
 import type { DecidedProposal, Proposals } from '../propose/types.ts';
-import { filesAfter, planOf, type StalePlan, staleError } from './apply-or-stale.ts';
+import { type ApplyPlan, filesAfter, planOf, type StalePlan, staleError } from './apply-or-stale.ts';
 
 export async function approve(
   context: ChangeContext,
@@ -92,6 +95,28 @@ export async function recommend(
   });
 }
 
+/**
+ * Why a person has to look at it alone; null: it changes the body of SKILL.md and nothing else. Checks the texts again,
+ * because what is stored may come from somebody else.
+ * @param plan - Undefined: it does not apply.
+ * @param files - Paths of the skill. Default: those of its folder.
+ */
+export async function whyPlanAlone(
+  { kind, path }: Pick<ProposalRow, 'kind' | 'path'>,
+  plan: ApplyPlan | undefined,
+  files?: readonly string[],
+): Promise<string | null> {
+  if (kind !== 'update' || !isSkillFileName(path)) return 'it changes more than the body of SKILL.md';
+  if (!plan) return 'it does not apply any more';
+  const { after, current: before, location, merged } = plan;
+  if (merged) return 'the file has changed since it was proposed';
+  if (!before || !after) return 'it changes more than the body of SKILL.md';
+  if (!headOf(before).equals(headOf(after))) return 'it changes the frontmatter';
+  const checks = await checksOf({ location, kind, path, before, after, ...(files && { files }) });
+  const found = checks.find((one) => one.level !== 'info' || !PLAIN.has(one.kind));
+  return found ? found.text : null;
+}
+
 /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
 export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
   const row = rowOf(historyFor(id, writer), id);
@@ -155,6 +180,15 @@ export function checkReason(reason: string, what: string): void {
 }
 
 // --- internal ---
+
+/** What every change has. A description may also come from the body. */
+const PLAIN: ReadonlySet<Check['kind']> = new Set(['tokens', 'validation', 'size']);
+
+/** Everything above the body. */
+function headOf(bytes: Buffer): Buffer {
+  const text = bytes.toString('utf8');
+  return bytes.subarray(0, Buffer.byteLength(text.slice(0, splitFrontmatter(text).bodyOffset)));
+}
 
 const NOT_DECIDED = 'Nothing was decided. Approve again to apply the proposal without that edit.';
 

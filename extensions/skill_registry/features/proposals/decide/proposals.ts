@@ -23,8 +23,7 @@ import {
   rowsWhere,
 } from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
-import { proposalInReport } from '../propose/read-report.ts';
-import { presentReport } from '../propose/reports.ts';
+import { presentReport, proposalInReport } from '../propose/reports.ts';
 import type {
   Proposal,
   ProposalFigures,
@@ -36,9 +35,8 @@ import type {
   RetrievalChange,
 } from '../propose/types.ts';
 import { comparePresent, fileAfter, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
-import { approve, findUndecided, recommend, reject } from './decide.ts';
+import { approve, findUndecided, recommend, reject, whyPlanAlone } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
-import { whyAlone } from './plain-change.ts';
 import { purge } from './purge.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
@@ -53,16 +51,21 @@ export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   announce(): void;
 }
 
-export interface ProposalOptions {
-  /** Called for new proposals. */
-  readonly listeners: ReadonlySet<(proposal: Proposal) => void>;
-  /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. Default: it is not said. */
-  readonly retrievalEffect?: (skillId: string, text: string) => Promise<readonly RetrievalChange[]>;
+/** What is found out by running something. */
+export interface ProposalEvidence {
+  /** For a person who looks at a proposal that waits. */
+  shows(proposalId: string): Promise<string>;
+  /** For an agent that reviews it. */
+  tells(proposalId: string): Promise<object>;
+  /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
+  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
 }
 
+/** @param listeners - Called for new proposals. @param retrievalEffect - Default: it is not said. */
 export function createProposals(
   context: ChangeContext,
-  { listeners, retrievalEffect }: ProposalOptions,
+  listeners: ReadonlySet<(proposal: Proposal) => void>,
+  retrievalEffect?: ProposalEvidence['retrievalEffect'],
 ): OpenProposals {
   const { writer } = context;
   let seen: number | undefined;
@@ -78,7 +81,7 @@ export function createProposals(
     const { row, plan } = presentState(context, stored);
     const proposal = shown(row);
     const after = isSkillFileName(row.path) ? plan?.after : undefined;
-    return after && retrievalEffect ? withRetrieval({ retrievalEffect }, proposal, after.toString('utf8')) : proposal;
+    return after && retrievalEffect ? withRetrieval(retrievalEffect, proposal, after.toString('utf8')) : proposal;
   };
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
@@ -136,7 +139,10 @@ export function createProposals(
       }, undefined);
     },
     fileAfter: (id) => fileAfter(context, findUndecided(writer, id)),
-    whyAlone: (id) => whyAlone(context, rowOf(historyFor(id, writer), id)),
+    async whyAlone(id) {
+      const row = rowOf(historyFor(id, writer), id);
+      return isWaiting(row) ? whyPlanAlone(row, presentState(context, row).plan) : 'it is decided';
+    },
     skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
     edit: (...given) => edit(context, ...given),
     approve: (...given) => approve(context, ...given),
@@ -155,7 +161,7 @@ export function createProposals(
 
 /** Not stored, because it depends on the other skills. @param after - SKILL.md as an approval would leave it. */
 export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(
-  { retrievalEffect }: Required<Pick<ProposalOptions, 'retrievalEffect'>>,
+  retrievalEffect: ProposalEvidence['retrievalEffect'],
   proposal: Shown,
   after: string,
 ): Promise<Shown> {

@@ -8,8 +8,15 @@ import { openDatabase, type SqliteDatabase } from '../../../core/store/open-data
 import type { Writer } from '../../history/journal/writer.ts';
 import { getBlob } from '../../history/revisions.ts';
 import type { Actor } from '../../history/types.ts';
-import { addEvent, historyFor, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
-import { contentDigestsOf } from '../propose/rejected-before.ts';
+import {
+  addEvent,
+  contentDigestsOf,
+  historyFor,
+  type ProposalRow,
+  proposalOf,
+  purgeOf,
+  rowOf,
+} from '../propose/proposal-store.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 
 /** The rows stay, with digests of the contents. @param caches - Removed, because they may have the texts. */

@@ -3,8 +3,8 @@ import { invalidArgument, type Page, shownChanged } from '../../../../../lib/for
 import { address, type Html, html, verbatim } from '../../../../../lib/html/index.ts';
 import { cards, differenceView, note, parseDifference } from '../../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../../core/review.ts';
+import { riskiestFirst } from '../propose/describe.ts';
 import type { Proposal } from '../propose/types.ts';
-import { riskiestFirst } from '../waiting.ts';
 import { differenceOf, tagsOf, titleOf } from './shown-proposal.ts';
 
 /** Several decisions at once. What is approved here is checked as when it was shown, each by itself. */

@@ -19,8 +19,8 @@ import { countOf } from '../../guard/waiting.ts';
 import { shownDigest } from '../../history/pages.ts';
 import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
+import { isWaiting, riskiestFirst } from '../propose/describe.ts';
 import type { Proposal } from '../propose/types.ts';
-import { riskiestFirst } from '../waiting.ts';
 
 export interface ActionResult {
   /** A key of `DONE`, from the address. */
@@ -70,20 +70,20 @@ export async function proposalMain(request: ReviewRequest, proposal: Proposal, a
   const inspected = await registry.admin.blockFindingsAfter({ proposalId: id });
   const view = differenceView(request.query('view'), request.path);
   const skill = registry.snapshot().byId.get(skillId);
-  const isWaiting = state === 'open' || state === 'stale';
-  const parts = isWaiting ? await request.partsOf('/proposals/:id', kind === 'create' ? undefined : skillId) : [];
+  const waits = isWaiting(proposal);
+  const parts = waits ? await request.partsOf('/proposals/:id', kind === 'create' ? undefined : skillId) : [];
   const read = differenceOf(proposal);
   const { above, atLines } = foundIn(proposal, inspected, read);
   const facts = proposal.checks.filter(({ level }) => level === 'info');
   return html`${await actionNote(request, answer)}
-<div class="heading"><h1>${titleOf(proposal)} ${tagsOf(proposal)}</h1>${isWaiting ? await neighbours(request, id) : ''}</div>
+<div class="heading"><h1>${titleOf(proposal)} ${tagsOf(proposal)}</h1>${waits ? await neighbours(request, id) : ''}</div>
 ${decided(proposal)}
 ${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : reasons(proposal)}
-${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${address('skills', skillId)}">See what was found</a></p>`, 'block') : ''}
+${!waits && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${address('skills', skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
-${isWaiting ? above : ''}
-${kind === 'delete' && isWaiting ? html`<p>Approving moves <a href="${address('skills', skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
+${waits ? above : ''}
+${kind === 'delete' && waits ? html`<p>Approving moves <a href="${address('skills', skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
 ${diff === '' ? '' : [view.heading('Difference'), view.show(read, address('proposals', id, 'difference'), atLines)]}
 ${parts}
 <details><summary>About this proposal</summary>
@@ -95,7 +95,7 @@ ${factList([
   ['Id', html`<code>${id}</code>`],
   ['Also seen', facts.length === 0 ? '' : html`<ul>${facts.map(({ text }) => html`<li>${text}</li>`)}</ul>`],
 ])}</details>
-${isWaiting ? decideForms(request, proposal, inspected) : ''}
+${waits ? decideForms(request, proposal, inspected) : ''}
 ${state === 'rejected' && !purged ? purgeForm(request, id) : ''}`;
 }
 

@@ -1,16 +1,41 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
 import type { TakenProposal } from '../../../core/sources/types.ts';
+import { byRisk, countsOf } from '../../guard/waiting.ts';
 import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
+/**
+ * Adding or removing a whole skill counts more than a change of its words. Of equal ones the oldest comes first, and
+ * those of one skill stand together, where the riskiest of them does. What is stale comes last.
+ */
+export function riskiestFirst(proposals: readonly Proposal[]): readonly Proposal[] {
+  const sorted = byRisk(proposals, ({ checks, kind, created, state }) => [
+    Number(state !== 'stale'),
+    ...countsOf(checks),
+    KINDS.indexOf(kind),
+    -Date.parse(created),
+  ]);
+  const first = new Map([...sorted.entries()].reverse().map(([at, { skillId }]) => [skillId, at]));
+  return sorted.toSorted((one, other) => (first.get(one.skillId) ?? 0) - (first.get(other.skillId) ?? 0));
+}
+
+/** Least risky first. */
+const KINDS: readonly Proposal['kind'][] = ['update', 'create', 'delete'];
+
 /** @param width - Columns of the terminal, where ids are cut to their end. Default: everything. */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
-  const shown = COLUMNS.filter(({ from }) => width === undefined || width >= from);
+  const [hasAuthor, hasTime] = [50, 80].map((from) => width === undefined || width >= from);
   const idOf = width === undefined ? (id: string): string => id : shortIds(proposals.map(({ id }) => id));
-  const rows = proposals.map((proposal) => shown.map(({ cell }) => cell(proposal, idOf)));
-  const names = shown.map(({ name }) => name);
-  return formatTable(names, rows, width);
+  const rows = proposals.map((proposal) => {
+    const { id, kind, skillId, path, author, created } = proposal;
+    const change = `${skillId}/${path}${changesDescription(proposal) ? ' (description)' : ''}`;
+    const by = [...(hasAuthor ? [author] : []), ...(hasTime ? [created.slice(0, 16).replace('T', ' ')] : [])];
+    const what = kind === 'update' ? change : `${kind} ${skillId}`;
+    return [idOf(id), stateOf(proposal), what, ...by, warningsOf(proposal)];
+  });
+  const by = [...(hasAuthor ? ['BY'] : []), ...(hasTime ? ['CREATED'] : [])];
+  return formatTable(['PROPOSAL', 'STATE', 'CHANGES', ...by, 'WARNINGS'], rows, width);
 }
 
 /** Those about which others decide. */
@@ -48,8 +73,8 @@ export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skil
   }[kind];
 }
 
-/** @param ran - What the registry ran on it, as texts. */
-export function describeProposal(proposal: Proposal, ran: readonly string[] = [], reaches?: string): string {
+/** @param ran - What the registry ran on it. @param reaches - As `InspectedChange.reaches`. */
+export function describeProposal(proposal: Proposal, ran?: string | null, reaches?: string): string {
   const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
   const reason = decision?.reason ? `: ${decision.reason}` : '';
@@ -69,7 +94,7 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
     ...(kind === 'delete' && !decision ? [`What would go: skill-registry show ${skillId}`] : []),
     `Justification\n${indent(justification)}`,
     ...(evidence === null ? [] : [`Evidence, as its author claims\n${indent(evidence)}`]),
-    ...ran,
+    ...(ran ? [ran] : []),
     [`Checks (${LEGEND})`, ...found].join('\n'),
     ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
     ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
@@ -115,32 +140,6 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
 
 const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
 const LEGEND = '!! looks like an attack, ! a warning, - a note';
-
-const WIDE = 80;
-
-interface Column {
-  readonly name: string;
-  /** Narrower windows leave the column out. */
-  readonly from: number;
-  cell(proposal: Proposal, idOf: (id: string) => string): string | number;
-}
-
-const COLUMNS: readonly Column[] = [
-  { name: 'PROPOSAL', from: 0, cell: ({ id }, idOf) => idOf(id) },
-  { name: 'STATE', from: 0, cell: stateOf },
-  {
-    name: 'CHANGES',
-    from: 0,
-    cell: (proposal) => {
-      const { kind, skillId, path } = proposal;
-      if (kind !== 'update') return `${kind} ${skillId}`;
-      return `${skillId}/${path}${changesDescription(proposal) ? ' (description)' : ''}`;
-    },
-  },
-  { name: 'BY', from: 50, cell: ({ author }) => author },
-  { name: 'CREATED', from: WIDE, cell: ({ created }) => created.slice(0, 16).replace('T', ' ') },
-  { name: 'WARNINGS', from: 0, cell: warningsOf },
-];
 
 function stateOf({ state, problem, purged }: Proposal): string {
   if (purged) return `${state}, purged`;

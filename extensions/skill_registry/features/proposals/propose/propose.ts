@@ -7,7 +7,7 @@ import { showHidden } from '../../../../../lib/text/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import { recordedFiles } from '../../guard/recorded-files.ts';
-import { type ChangeContext, withJudgedErrors } from '../../history/change-context.ts';
+import { type ChangeContext, type ConflictProposals, withJudgedErrors } from '../../history/change-context.ts';
 import { textProblems } from '../../history/changed-text.ts';
 import { isPerson, nameKey } from '../../history/journal/writer.ts';
 import { putBlob } from '../../history/revisions.ts';
@@ -19,10 +19,11 @@ import {
   assertNoDuplicate,
   insertProposal,
   type NewProposal,
+  proposalRows,
+  rejectedBefore,
   reportPath,
   rowsWhere,
 } from './proposal-store.ts';
-import { rejectedBefore } from './rejected-before.ts';
 import { baseOf, type Request, requestOf } from './request.ts';
 import { turnOffWarning } from './turned-off.ts';
 import type { ProposalInput, ProposalReceipt } from './types.ts';
@@ -153,7 +154,28 @@ export function checkWords({ justification, evidence = '' }: ProposalInput): voi
   checkLength('evidence', evidence, MAX_EVIDENCE);
 }
 
+/** Stale from the start; `proposals edit` shows both sides. */
+export function conflictProposals({ writer }: Pick<ChangeContext, 'writer'>): ConflictProposals {
+  return {
+    waiting({ skillId, key }) {
+      if (!writer.hasHistory()) return [];
+      const rows = proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });
+      return rows.filter(({ place }) => place === key).map(({ id }) => id);
+    },
+    async prepare(location, { path, base: before, theirs: after }, justification) {
+      const base = before && digestOf(before);
+      const request = { location, kind: 'update', path, before, after, base, notes: [] } as const;
+      const words = { justification, evidence: null, author: UPDATE_AUTHOR, model: null };
+      const row = await newProposal(request, words, writer.now());
+      return { id: row.id, store: (database) => storeProposal(database, request, row) };
+    },
+  };
+}
+
 // --- internal ---
+
+/** The author of proposals for files that an update could not merge. */
+const UPDATE_AUTHOR = 'origin:update';
 
 /** `<skill id>-<UTC time>-<six hex digits>`, always a valid file name. */
 function proposalId(skillId: string, now: string): string {

@@ -1,9 +1,11 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
-import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { execFile } from 'node:child_process';
+import { existsSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { packageVersion } from '../../../../../kernel/host.ts';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
-import { EXIT, type ExitStatus, exitOf, type Options } from '../../../../../lib/command-line/index.ts';
+import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
 import { type DescribedRule, type FindingFormat, formatFindings } from '../../../../../lib/findings/index.ts';
@@ -18,7 +20,6 @@ import { findSkillFiles } from '../../../core/sources/walk/find-skill-files.ts';
 import { readSkillMd } from '../../../core/sources/walk/read-skill-md.ts';
 import { readProperties, toPrompt } from '../properties-and-prompt.ts';
 import { checkSkill, type SkillCheck, type SkillFinding, type ValidateSkillOptions } from '../validate-skill.ts';
-import { type GitChanges, gitChangesIn } from './changed-skills.ts';
 
 interface ValidateOptions extends Options {
   readonly changed?: boolean;
@@ -120,13 +121,54 @@ function inFormat(checks: Parameters<typeof formatFindings>[0], format: FindingF
   return formatFindings(named, format, { cwd, version: packageVersion(), rules, helpUri });
 }
 
+interface GitChanges {
+  has(folder: string): boolean;
+  /** Absolute paths of folders that still exist and whose SKILL.md was deleted. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Compares with the last commit: staged and unstaged changes, and new files that git does not ignore.
+ * @throws INVALID_ARGUMENT without a repository or without git.
+ */
+async function gitChangesIn(folder: string): Promise<GitChanges> {
+  const top = (await git(folder, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
+  const status = await git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']);
+  const changed = status.split('\0').flatMap((entry) => (entry === '' ? [] : join(top, entry.slice(3))));
+  const without = changed.filter((path) => basename(path).toLowerCase() === 'skill.md' && !existsSync(path));
+  return {
+    has(one) {
+      const real = realpathSync(one);
+      return changed.some((path) => isInside(path, real));
+    },
+    lost: without.map(dirname).filter((one) => existsSync(one)),
+  };
+}
+
+const MAX_STATUS = 256 * 1024 * 1024;
+
+async function git(folder: string, args: readonly string[]): Promise<string> {
+  try {
+    // The repository could name a program as its file system monitor, and git would run it.
+    const all = ['-c', 'core.fsmonitor=false', '--no-optional-locks', ...args];
+    return (await promisify(execFile)('git', all, { cwd: folder, maxBuffer: MAX_STATUS })).stdout;
+  } catch (error) {
+    const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
+    const reason = code === 'ENOENT' ? 'there is no git' : (stderr.trim().split('\n')[0] ?? '');
+    throw invalidArgument(
+      `--changed asks git what has changed in ${folder}, which failed: ${reason}. Go into a git repository, or leave --changed out.`,
+    );
+  }
+}
+
 /** The skills below a folder. Without any it returns the path itself, so that the result names it. */
 async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: CommandTerminal) {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
     return { paths: !changes || changes.has(folder) ? [path] : [], isSearched: false, problems: [] };
   }
-  const { folders, ...search } = await skillsBelow(folder);
+  const search = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false });
+  const folders = search.files.map(({ dir }) => dir);
   // `checkSkill` reports the letter case of the file name.
   const problems = search.problems.filter(({ code }) => code !== 'SKILL_FILE_CASE');
   const isSkill = folders.length === 1 && folders[0] === folder;
@@ -235,12 +277,6 @@ function report({ path, errors, warnings }: CheckedPath, { out, say }: CommandTe
 function asciiJson(value: unknown): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, null, 2).replace(/[\x7f-\uffff]/g, escaped);
-}
-
-/** The skills that a source of this folder finds. @param folder - Absolute. */
-async function skillsBelow(folder: string): Promise<{ folders: string[]; problems: readonly Problem[] }> {
-  const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false });
-  return { folders: files.map(({ dir }) => dir), problems };
 }
 
 /** @param values - Of the config. */

@@ -1,6 +1,8 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { matchesOf, withoutKeys } from '../../../../../lib/text/index.ts';
 import { INSTALLS, PROGRAMS } from '../../guard/inspect/rules/words.ts';
-import type { Fact } from './checks.ts';
+import { type Fact, quote } from './checks.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 export function* shellFacts({ text, kind, code }: ScannedLine): Generator<Fact> {
@@ -28,6 +30,26 @@ export function* shellFacts({ text, kind, code }: ScannedLine): Generator<Fact> 
 /** One word each, two for a verb (`git push`); also in `$(...)`, backticks and double quotes. Linear time. */
 export function commandsIn(line: string): readonly string[] {
   return [...new Set(segments(line).flatMap(commandsOf))];
+}
+
+export function* networkFacts({ text, code }: ScannedLine): Generator<Fact> {
+  for (const authority of authoritiesIn(text)) {
+    const fact = hostFact(authority);
+    if (fact) yield fact;
+  }
+  for (const [use] of code.flatMap((part) => matchesOf(part, USES))) {
+    yield { what: `Uses the network with ${quote(use.toLowerCase(), 40)}` };
+  }
+}
+
+export function* secretFacts({ text }: ScannedLine): Generator<Fact> {
+  const variables = matchesOf(text, VARIABLE).map(([, name = '']) => name);
+  for (const quoted of [...matchesOf(text, UPPER_CASE).map(([name]) => name), ...variables]) {
+    if (isCredential(quoted)) yield { what: 'Names a credential', quoted };
+  }
+  for (const [quoted] of SECRET_STORES.flatMap((pattern) => matchesOf(text, pattern))) {
+    yield { key: `store ${quoted.toLowerCase()}`, what: 'Names something that holds secrets', quoted };
+  }
 }
 
 // --- internal ---
@@ -165,4 +187,94 @@ function around(text: string, from: number, to: number): string {
   const start = Math.max(0, from - 60);
   const end = Math.min(text.length, to + 60);
   return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
+}
+
+const ADDRESS =
+  /\b([a-z][a-z0-9+.-]{1,15}):\/\/((?:[^\s/?#"'`<>()[\]|\\^,;@]{1,300}@)?(?:\[[0-9a-f:.]{2,60}\]|[^\s/?#"'`<>()[\]|\\^,;@]{1,300}))/gi;
+const NO_NETWORK = new Set(['file', 'skill', 'unix']);
+const LINK_WITHOUT_SCHEME = /(?:\]\( ?<?|(?:src|href) ?= ?["']?)\/\/([^\s/?#"'`<>()]{1,300})/gi;
+/** `user@host:path` of git and scp. */
+const USER_AT_HOST = /\b[\w.+-]{1,64}@((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}):(?=[\w~.]|\/(?!\/))/gi;
+const TARGETS =
+  /\b(?:curl|wget|aria2c|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|socat|ping|dig|nslookup|host|git (?:clone|push|pull|fetch|remote add|submodule add)|docker (?:pull|run|push)|iwr|irm|invoke-webrequest|invoke-restmethod) ([^|;&`]{1,300})/gi;
+const HOST_WORD = /^["']?(?:[\w.+-]{1,64}@)?(?:[a-z0-9_-]{1,63}\.){1,8}([a-z]{2,24})(?=[:/?"']|$)(.?)/i;
+/** A word with such an ending and nothing after it is a file, not a host. */
+const FILE_ENDINGS =
+  /^(?:txt|json|jsonl|md|sh|py|js|ts|mjs|html?|css|ya?ml|toml|xml|csv|log|conf|cfg|ini|pem|key|crt|gz|tgz|tar|zip|bz2|xz|png|jpe?g|gif|svg|pdf|deb|rpm|db|sql|out|env|lock|bak|tmp|rb|rs|go|java|exe|dmg|pkg|iso|bin)$/i;
+const IPV4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]\d)/g;
+const IPV6 = /(?<![\w:.])[0-9a-f:]{4,39}(?![\w:.])/gi;
+const USES =
+  /(?<![\w./-])(?:curl|wget|aria2c|ssh|scp|sftp|rsync|telnet|ncat|netcat|socat|nslookup|dig|nc(?= -)|git (?:clone|push)|iwr|irm|invoke-webrequest|invoke-restmethod|net\.webclient|webfetch|xmlhttprequest|axios|fetch(?= ?\()|requests\.(?:get|post|put|patch|delete|request|session)|httpx\.\w{2,12}|urllib\.request|urlopen|http\.client|aiohttp|socket\.socket|net\.connect|net\.dial|http\.(?:get|post)|https\.(?:get|request))(?![\w-])/gi;
+/** Names that RFC 2606 reserves, and names of this machine. */
+const RESERVED = /^(?:(?:.*\.)?(?:localhost|example|test|invalid)|(?:.*\.)?example\.(?:com|net|org))$/;
+const OWN_ADDRESS = /^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
+
+function* authoritiesIn(text: string): Generator<string> {
+  for (const [, scheme = '', authority = ''] of matchesOf(text, ADDRESS)) {
+    if (!NO_NETWORK.has(scheme.toLowerCase())) yield authority;
+  }
+  for (const pattern of [LINK_WITHOUT_SCHEME, USER_AT_HOST]) {
+    for (const [, authority = ''] of matchesOf(text, pattern)) yield authority;
+  }
+  for (const word of matchesOf(text, TARGETS).flatMap(([, target = '']) => target.split(' '))) {
+    if (isHostWord(word)) yield word.replace(/[/?#].*$/, '');
+  }
+  for (const [address] of matchesOf(text, IPV4)) if (isIPv4(address)) yield address;
+  for (const [address] of matchesOf(text, IPV6)) {
+    if (address.length > 5 && /\d/.test(address) && isIPv6(address)) yield `[${address}]`;
+  }
+}
+
+function isHostWord(word: string): boolean {
+  const [, ending = '', next] = HOST_WORD.exec(word) ?? [];
+  return ending !== '' && (next === '/' || next === ':' || word.includes('@') || !FILE_ENDINGS.test(ending));
+}
+
+function hostFact(authority: string): Fact | undefined {
+  // A closing bracket at the end belongs to the text around it, unless the host has the opening one.
+  const end = /[{[]/.test(authority) ? /["'.:!*_]+$/ : /["'.:!*_)\]}]+$/;
+  const written = authority.replace(/^["']/, '').replace(/^.*@/, '').replace(end, '').toLowerCase();
+  if (written === '' || written === '...' || written === '…') return undefined;
+  const host = canonicalHost(written);
+  if (host === undefined) return { what: 'Names a host that is only known at run time', quoted: written };
+  if (RESERVED.test(host) || OWN_ADDRESS.test(host)) {
+    return { what: 'Names this machine or an example host', quoted: host };
+  }
+  if (isIPv4(host) || host.startsWith('[')) return { what: 'Names a host by its address', quoted: host };
+  if (!host.includes('xn--')) return { what: 'Names a host', quoted: host };
+  // Letters of other scripts may look like those of a known name.
+  const what = `Names the host ${quote(host, 80)}, written with letters of another script`;
+  return { key: `host ${host}`, what, quoted: written };
+}
+
+/** As a browser shows it: IP addresses in other notations are converted. Undefined for a placeholder. */
+function canonicalHost(written: string): string | undefined {
+  if (/[${}*%]/.test(written)) return undefined;
+  return withFallback(() => new URL(`http://${written}`).hostname, written.replace(/:\d*$/, ''));
+}
+
+const UPPER_CASE = /(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}(?![A-Za-z0-9_])/g;
+const VARIABLE =
+  /(?:\$\{?(?:env:)?|\bprocess\.env(?:\.|\[["'])|\benviron(?:\[|\.get\()["']|\bgetenv\(["']|\bENV\[["']|\bexport |\bprintenv )([A-Za-z_][A-Za-z0-9_]{0,80})/gi;
+const CREDENTIAL =
+  /(?:^|_)(?:TOKEN|KEY|APIKEY|SECRET|SECRETS|PASSWORD|PASSWORDS|PASSWD|PASS|PWD|PASSPHRASE|CREDENTIAL|CREDENTIALS|CREDS|PAT|AUTH|COOKIE|DSN)(?:_|\d|$)|(?:TOKEN|APIKEY|SECRET|PASSWORD)$/;
+/** Numbers and public values are not secret. */
+const NO_CREDENTIAL =
+  /(?:^|_)(?:MAX|MIN|NUM|COUNT|LIMIT|BUDGET|PUBLIC|PRIMARY|FOREIGN|SORT|CACHE|PARTITION)(?:_|$)|^(?:OLD)?PWD$/;
+
+const SECRET_STORES: readonly RegExp[] = [
+  /(?:~|\$\{?HOME\}?|\/root|\/(?:home|Users)\/[\w.-]{1,60})?\/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|config\/(?:gcloud|gh|op)|claude|codex|bash_history|zsh_history|mozilla|password-store)\b(?:\/[\w.-]{1,60}){0,4}/gi,
+  /(?<![\w.])\.env(?:\.(?!example\b|sample\b|template\b)[a-z]\w{0,20})?(?![\w(.=])/g,
+  /\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)/gi,
+  /(?<![\w.-])\/etc\/(?:passwd|shadow|sudoers)\b|\/proc\/(?:self|\d{1,7})\/environ\b/gi,
+  /\bsecurity (?:find|dump|add)-[\w-]{3,30}|\bkeychains?\b|\bsecret-tool\b|\bkeyring\b|\bcredential manager\b/gi,
+  /\b(?:credentials|service[-_]account|client_secret)[\w-]{0,30}\.json\b|\b[\w-]{1,60}\.(?:pem|p12|pfx|kdbx)\b/gi,
+  /\blogin data\b|\bcookies\.sqlite\b|\bwallet\.dat\b|\blocal state\b(?=.{0,40}\bchrome\b)/gi,
+  /169\.254\.169\.254|\bmetadata\.google\.internal\b/gi,
+  /(?<![\w-])(?:printenv(?![\w ])|env ?\| ?\w{1,20}|export -p|op read|gh auth token|vault (?:read|kv get)|aws configure get)\b/gi,
+];
+
+function isCredential(name: string): boolean {
+  const upper = name.toUpperCase();
+  return CREDENTIAL.test(upper) && !NO_CREDENTIAL.test(upper);
 }
