@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { hubDatabase, usePostgres } from '../../../helpers/postgres.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../../../dist/cli/main.js');
@@ -18,19 +19,43 @@ async function freePort(): Promise<number> {
 }
 
 it('does what the walk of docs/hub.md says, as it stands', async () => {
+  await walk(tempFolder());
+});
+
+describe('with PostgreSQL', () => {
+  usePostgres();
+  it('does the same', async () => {
+    const { address } = await hubDatabase();
+    await walk(tempFolder(), address);
+  });
+});
+
+/** @param store - Where every command that names the folder of the hub keeps its data. Default: in that folder. */
+async function walk(folder: string, store?: string): Promise<void> {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/hub.md'), 'utf8');
   const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
   const port = await freePort();
   const script = `set -eu
 trap 'kill $! 2>/dev/null || true' EXIT
-${blocks.join('\n').replaceAll('7800', String(port))}
+${blocks
+  .join('\n')
+  .replaceAll('7800', String(port))
+  .replaceAll('--data "$DATA"', (data) => (store ? `${data} --store '$\{STORE}'` : data))}
 kill $!
 wait $! || true
 `;
-  const command = { content: `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, mode: 0o755 };
-  const folder = tempFolder({ 'bin/skill-registry': command });
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/skill-registry'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, {
+    mode: 0o755,
+  });
   const own = { HOME: folder, XDG_STATE_HOME: join(folder, 'state'), XDG_CACHE_HOME: join(folder, 'cache') };
-  const env = { ...process.env, ...own, PATH: `${folder}/bin:${process.env.PATH}`, DATA: join(folder, 'hub') };
+  const env = {
+    ...process.env,
+    ...own,
+    PATH: `${folder}/bin:${process.env.PATH}`,
+    DATA: join(folder, 'hub'),
+    STORE: store,
+  };
   const child = spawn('bash', ['-c', script], { cwd: folder, env });
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
@@ -44,4 +69,4 @@ wait $! || true
   expect(out).toMatch(/"changes":\[\{"seq":2,"id":"deploy"/);
   expect(out).toContain('{"skill_id":"deploy","revision":3}');
   expect(out.slice(out.indexOf('"revision":3'))).toContain('2. Push it.');
-});
+}
