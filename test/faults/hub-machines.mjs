@@ -130,7 +130,7 @@ export const hubMachines = [
     title: 'A hub lets in by itself what looks like an attack',
     in: 'spaceSource.allows',
     swap: ['areAllowed(findings, own.get(skill.qualifiedId)?.allowed)', 'true'],
-    test: 'let in what was allowed at the other one, and hold it again when it is revoked there',
+    test: 'SQLite with two hubs let in what was allowed at the other one, and hold it again when it is revoked there',
   },
   {
     title: 'Usage is shared where the source does not say so',
@@ -140,8 +140,8 @@ export const hubMachines = [
   },
   {
     title: 'A batch of usage that is sent twice counts twice',
-    in: 'SqliteStore.addUsage',
-    swap: ["this.#insert('usage_sent', sent, 'OR IGNORE') === 0", "this.#insert('usage_sent', sent, 'OR IGNORE') < 0"],
+    in: 'SqlStore.addUsage',
+    never: "(yield* insert('usage_sent', sent, 'ON CONFLICT DO NOTHING')) === 0",
     test: 'keeps what it has counted while the hub is away, without words, and has it counted once',
   },
   {

@@ -98,8 +98,8 @@ export const hubPeople = [
   },
   {
     title: 'A second account takes the name of the first',
-    in: 'SqliteStore.nameAccount',
-    swap: ["'OR IGNORE'", "'OR REPLACE'"],
+    in: 'SqlStore.nameAccount',
+    swap: ["'ON CONFLICT DO NOTHING'", "'ON CONFLICT (key) DO UPDATE SET account = excluded.account'"],
     test: 'keeps the name that an account had first, and gives it to no second account',
   },
   {

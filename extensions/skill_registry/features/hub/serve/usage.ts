@@ -1,8 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import type { HubPrincipal } from '../../../../skill_hub/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
-import type { HubStore, UsedSkill } from '../store/hub-store.ts';
-import { dayOf, USAGE_DAYS } from '../store/rows.ts';
+import { dayOf, type HubStore, USAGE_DAYS, type UsedSkill } from '../store/hub-store.ts';
 import type { SentUsage, UsageCount } from '../wire.ts';
 
 export interface UsageOfSpace {

@@ -204,3 +204,11 @@ export interface HubStore {
   onChange(listener: (space: string) => void): () => void;
   close(): Promise<void>;
 }
+
+/** For so long counts are kept, and ids of batches. */
+export const USAGE_DAYS = 90;
+
+/** UTC. @param ago - Days. */
+export function dayOf(ago: number): string {
+  return new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+}
