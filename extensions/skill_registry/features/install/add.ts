@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { unlessCoded } from '../../../../lib/errors/index.ts';
@@ -8,15 +8,23 @@ import { slugOf } from '../../core/skill/skill.ts';
 import { type LockScope, lockScopes } from '../guard/installed.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
-import { pageIn, parseOrigin, shownOrigin, sourceFields, sourceKey, withHeaders } from './address.ts';
+import { agentFolders, checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
+import {
+  originOf,
+  pageIn,
+  parseOrigin,
+  pinnedOrigin,
+  shownOrigin,
+  sourceFields,
+  sourceKey,
+  withHeaders,
+} from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
-import { findInstalled, type InstalledSkills, scopeAt } from './find-installed.ts';
-import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
-import { planLinks } from './links.ts';
-import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
-import { type InstallContext, openOrigin } from './open-origin.ts';
+import { filesAt, findInstalled, type InstalledSkills, scopeAt, scopesOf } from './find-installed.ts';
+import { applyOf, blockedAs, inspectIncoming, type PlannedSkill, planSkill } from './let-in.ts';
+import { assertApproved, assertLock, computedHash, isAsLocked, isLockName, lockedFiles, readLock } from './lock.ts';
+import { type InstallContext, openOrigin, withOrigins } from './open-origin.ts';
 import {
   type IncomingFile,
   type OpenedOrigin,
@@ -24,7 +32,7 @@ import {
   type OriginSkillFiles,
   readOriginSkills,
 } from './opened-origin.ts';
-import { agentsFor, folderNamed } from './place.ts';
+import { agentsFor, folderNamed, knownAgents, makeLinks, planLinks } from './places.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry } from './types.ts';
 import { locationFor, type SkillToWrite } from './write-skill.ts';
 
@@ -103,6 +111,70 @@ export function lockEntryOf(
   };
 }
 
+export async function planRestore(context: InstallContext, to: string | undefined): Promise<AddPlan> {
+  const [project] = lockScopes(context.root);
+  const person = scopesOf(context).find(({ ofPerson }) => ofPerson);
+  const unlinked = person ? [...(await lostOf(context, person)).unlinked] : [];
+  if (unlinked.length === 0) assertLock(context.root);
+  const { skills, broken } = readLock(context.root);
+  if (unlinked.length === 0 || skills.size + broken.size > 0) assertApproved(context);
+  const [unusable] = broken;
+  if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
+  const { absent, ...found } = await lostOf(context, project);
+  unlinked.push(...found.unlinked);
+  for (const [name, entry] of absent) {
+    const origin = originOf(entry, context.root);
+    assertNotRevoked(sourceKey(origin));
+    await context.assertMayCome(sourceKey(origin), slugOf(name), pageIn(origin));
+  }
+  const fetched: PlannedSkill[] = [];
+  const ids = absent.map(([name]) => slugOf(name));
+  await withOrigins(context, async (open) => {
+    for (const [name, entry] of absent) {
+      const origin = pinnedOrigin(originOf(entry, context.root), entry);
+      const incoming = await incomingOf(await open(origin, name), name, entry);
+      if (!isAsLocked(incoming.files, entry)) {
+        const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
+        throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
+      }
+      const folder = folderNamed(to, context.root) ?? folderOfTools(context.root, entry);
+      const location = locationFor(context, incoming.id, folder, project);
+      const links = planLinks(project, location, knownAgents(entry));
+      const lock = { name, entry, before: entry };
+      const write = { location, kind: 'installed', origin: shownOrigin(origin), lock } as const;
+      fetched.push(await planSkill(context, incoming, write, { ids, isAlong: false, links }));
+    }
+  });
+  const apply = applyOf(
+    context,
+    fetched.map(({ write }) => write),
+  );
+  return {
+    origin: 'skills-lock.json',
+    skills: fetched.map(({ view }) => view),
+    installed: [],
+    links: unlinked.flatMap(({ missing }) => missing),
+    unreadable: [],
+    async apply(...given) {
+      for (const { scope, location, entry } of unlinked) makeLinks(scope, location, entry);
+      return apply(...given);
+    },
+  };
+}
+
+export async function incomingOf(
+  opened: OpenedOrigin,
+  name: string,
+  { skillPath }: LockEntry,
+): Promise<ReadableSkill & OriginSkillFiles> {
+  const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
+  const { chosen } = await chooseSkills(opened, '', { skills: [folder] }, shownOrigin(opened.origin));
+  const [skill] = await readOriginSkills(opened, chosen.slice(0, 1));
+  if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
+  if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
+  return skill;
+}
+
 // --- internal ---
 
 /** @param mayLack - Returns false for an invalid skill instead of throwing SKILL_INVALID or NOT_TEXT. */
@@ -171,4 +243,40 @@ function assertFound(context: ChangeContext, { skillId, source }: SkillLocation)
   const why = `the source "${source}" follows no link to it.`;
   const advice = 'Set allow_outside: true for that source, or leave --link out to copy it.';
   throw originRefused(`"${skillId}"`, `${why} ${advice}`);
+}
+
+/** What a lock lists and is not there; of a skill that was changed in the home directory nothing. */
+async function lostOf(context: InstallContext, scope: LockScope) {
+  const absent: (readonly [string, LockEntry])[] = [];
+  const unlinked: { scope: LockScope; location: SkillLocation; entry: LockEntry; missing: readonly string[] }[] = [];
+  const installed = await findInstalled(context, scope);
+  for (const [name, entry] of readLock(scope.folder).skills) {
+    const location = installed.find(name, entry)?.location;
+    if (!location) {
+      absent.push([name, entry]);
+      continue;
+    }
+    const files = filesAt(location);
+    if (!isAsLocked(files, entry)) {
+      if (scope.ofPerson) continue;
+      throw changedHere(name, folderOf(location));
+    }
+    const missing = planLinks(scope, location, knownAgents(entry)).links.filter((link) => !existsSync(link));
+    // No other program is shown what is held.
+    if (missing.length > 0 && blockedAs(location.skillId, [await inspectIncoming(files)]) === undefined)
+      unlinked.push({ scope, location, entry, missing });
+  }
+  return { absent, unlinked };
+}
+
+function changedHere(name: string, folder: string): Error {
+  const why = 'it has changed here (skill-registry verify says what), and --frozen writes over no change.';
+  const advice = `To drop the change, move ${JSON.stringify(folder)} away; then try again`;
+  return originRefused(`"${name}"`, `${why} ${advice}, with --to ${JSON.stringify(dirname(folder))}.`);
+}
+
+/** For entries of other tools: the folder where those tools look for skills, if it exists. */
+function folderOfTools(root: string, { registry }: LockEntry): string | undefined {
+  const [folder] = agentFolders(root).flatMap(({ id, writing }) => (id === 'agents' && writing ? writing.folder : []));
+  return registry === undefined && folder !== undefined && existsSync(folder) ? folder : undefined;
 }

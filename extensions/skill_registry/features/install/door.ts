@@ -78,7 +78,7 @@ function open({ call: { later }, of, root }: Core): Opened<InstallPart> {
     ),
     restore: planned(
       later('origin.restore(options)', [restoreOptions], ({ to } = {}) =>
-        run(async (context) => (await import('./restore.ts')).planRestore(context, to)),
+        run(async (context) => (await import('./add.ts')).planRestore(context, to)),
       ),
     ),
     update: planned(
@@ -86,7 +86,7 @@ function open({ call: { later }, of, root }: Core): Opened<InstallPart> {
         run(async (context) => (await import('./update.ts')).planUpdate(context, some)),
       ),
     ),
-    place: () => run(async (context) => (await import('./place.ts')).placeOf(context)),
+    place: () => run(async (context) => (await import('./places.ts')).placeOf(context)),
     sources: () => run(async (context) => (await import('./origins.ts')).usedSources(context)),
     verify: () => run(async (context) => (await import('./origins.ts')).verify(context)),
     remove: later('origin.remove(id, actor, options)', [text, actor, removeOptions], (id, by, options) =>

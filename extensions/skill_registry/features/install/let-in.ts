@@ -15,9 +15,9 @@ import { textProblems } from '../history/changed-text.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { originOf, pageIn, sourceKey } from './address.ts';
 import { skillBlocked } from './errors.ts';
-import type { planLinks } from './links.ts';
 import type { InstallContext } from './open-origin.ts';
 import type { IncomingFile, OriginSkillFiles } from './opened-origin.ts';
+import type { planLinks } from './places.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from './types.ts';
 import { type SkillToWrite, writeSkills } from './write-skill.ts';
 

@@ -13,8 +13,8 @@ import type { LockChange } from '../history/journal/journal-entries.ts';
 import { createWriteLock } from '../history/journal/write-lock.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { originOf } from './address.ts';
-import { makeLinks, takeLinks } from './links.ts';
 import { type IncomingFile, MAX_SKILL_FILES } from './opened-origin.ts';
+import { makeLinks, takeLinks } from './places.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
 /** Whether an id can be made of the name, and it is no path. */

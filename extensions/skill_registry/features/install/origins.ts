@@ -18,8 +18,8 @@ import type { Actor } from '../history/types.ts';
 import { originOf, sourceKey } from './address.ts';
 import { planOutdated } from './errors.ts';
 import { filesAt, findInstalled, type InstalledSkills, scopeAt, scopesOf } from './find-installed.ts';
-import { brokenLinks, deadLinks } from './links.ts';
 import { alone, changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
+import { brokenLinks, deadLinks } from './places.ts';
 import type { LockEntry, LockedSkill, RemovedSkill, UsedSource } from './types.ts';
 
 /** Sources of the lock by name, then sources of the config. Own folders and files only when a decision names them. */

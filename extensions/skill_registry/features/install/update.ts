@@ -10,14 +10,13 @@ import { furtherReach } from '../guard/shown-reach.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext, FileConflict } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
-import { lockEntryOf } from './add.ts';
+import { incomingOf, lockEntryOf } from './add.ts';
 import { originOf, pageIn, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
-import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill, scopesOf } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
 import { assertApproved, isAsLocked, lineOf, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstallContext, type OpenOnce, withOrigins } from './open-origin.ts';
-import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
+import type { IncomingFile } from './opened-origin.ts';
 import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import type { SkillToWrite } from './write-skill.ts';
 
@@ -59,19 +58,6 @@ export async function planUpdate(context: InstallContext, ids: readonly string[]
       prepared.flatMap(({ write }) => write ?? []),
     ),
   };
-}
-
-export async function incomingOf(
-  opened: OpenedOrigin,
-  name: string,
-  { skillPath }: LockEntry,
-): Promise<ReadableSkill & OriginSkillFiles> {
-  const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
-  const { chosen } = await chooseSkills(opened, '', { skills: [folder] }, shownOrigin(opened.origin));
-  const [skill] = await readOriginSkills(opened, chosen.slice(0, 1));
-  if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
-  if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
-  return skill;
 }
 
 // --- internal ---

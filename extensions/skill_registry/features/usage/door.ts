@@ -1,3 +1,4 @@
+import type { Command } from 'skill-registry/kernel';
 import { schema } from '../../../../lib/arguments/index.ts';
 import { text, texts, turn, words } from '../../core/checked-calls.ts';
 import { among } from '../../core/config/config-keys.ts';
@@ -5,7 +6,7 @@ import { bool, objectOf, oneOf, type Reader, readerOf } from '../../core/config/
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { history } from '../history/door.ts';
-import { feedbackCommand } from './feedback.ts';
+import type { Outcome, Usage } from './types.ts';
 import { createUsage } from './usage.ts';
 
 /** What agents did with skills. Needs the history, for the revisions of what was loaded. */
@@ -76,5 +77,22 @@ function open(core: Core): Opened {
     reviewPages: async () => (await import('./pages.ts')).usagePages,
     problems: recorded.problems,
     close: recorded.close,
+  };
+}
+
+/** `/feedback helped`: notes it for the skills that the agent of this conversation has loaded. */
+function feedbackCommand(record: Usage['record']): Command {
+  const choices: readonly string[] = ['helped', 'did_not'];
+  return {
+    name: 'feedback',
+    usage: 'helped|did_not',
+    choices,
+    description: 'Notes whether the skills loaded in this conversation have helped; no word of it is kept',
+    async execute(args, { agentId: agent, threadId: thread }) {
+      if (!choices.includes(args)) return { kind: 'print', text: 'Say /feedback helped or /feedback did_not.' };
+      const ids = thread === undefined ? [] : await record({ agent, thread, outcome: args as Outcome });
+      const text = ids.length > 0 ? `Noted of ${ids.join(', ')}.` : 'No skill was loaded here, so nothing is noted.';
+      return { kind: 'print', text };
+    },
   };
 }

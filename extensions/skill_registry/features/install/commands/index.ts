@@ -42,7 +42,7 @@ export const commands: FeatureCommands = {
     );
   },
   async fix({ registry }, options, terminal) {
-    const archived = await (await import('./archive-held.ts')).archiveHeld(registry, options, terminal);
+    const archived = await (await installed()).archiveHeld(registry, options, terminal);
     return { archived: archived.map(toWire) };
   },
   trust: [1, async () => (await import('./trust-sources.ts')).sourceTrust],
