@@ -170,7 +170,7 @@ export const changes = [
   {
     title: 'The journal names any file',
     in: 'checkedPath',
-    drop: 'filePath(path, { ...location, skillFile: path }) === path',
+    drop: 'unlessCoded(() => isOurs(path), false)',
     test: 'is refused when no registry has written it',
   },
   {

@@ -92,7 +92,7 @@ export const presets = [
   {
     title: 'The history of a root that nobody approved is restored into the home of a person',
     in: 'createHistory',
-    never: '!context.trusted && lockScopes(root)[1].covers(folderOf(location))',
+    swap: ['!lockScopes(root)[1].covers(folderOf(location))', "folderOf(location) !== ''"],
     test: 'restores nothing there from the history of a root that nobody approved',
   },
   {

@@ -41,7 +41,7 @@ export const proposals = [
   },
   {
     title: 'The walk offers to approve what does not apply any more',
-    in: 'proposalThatWaits.show',
+    in: 'proposalThatWaits',
     swap: ["state !== 'open'", "state === 'rejected'"],
     test: 'offers no approval of what does not apply any more',
   },
@@ -65,7 +65,7 @@ export const proposals = [
   },
   {
     title: 'One key approves an attack in the walk',
-    in: 'proposalThatWaits.show.act',
+    in: 'proposalThatWaits.act',
     swap: ['isAttack', "isAttack && id === ''"],
     test: 'offers in the walk to reject an attack first, and approves it only for the id of the skill',
   },
@@ -282,7 +282,7 @@ export const proposals = [
   },
   {
     title: 'The walk offers to edit what has no text',
-    in: 'proposalThatWaits.show',
+    in: 'proposalThatWaits',
     swap: ['proposal.editable', 'proposal.editable || proposal.id'],
     test: 'offers no editing of what has no text to edit',
   },

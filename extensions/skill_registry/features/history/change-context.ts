@@ -115,7 +115,8 @@ export function assertFree(
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
   }
   const present = context.snapshot().byId.get(skillId);
-  if (present) throw skillExists(skillId, `the source ${quoted(present.source)}`, changeOr(otherwise));
+  if (present)
+    throw skillExists(skillId, `the source ${quoted(present.source)}`, `Change it instead, or ${otherwise}.`);
 }
 
 /** As `newLocation`, in the first writable one of these sources, even if another source has the id. */
@@ -124,7 +125,7 @@ export function freeLocation(
   skillId: string,
   sources: readonly SkillFolder[],
   otherwise: string,
-  ifPresent: string = changeOr(otherwise),
+  ifPresent: string = `Change it instead, or ${otherwise}.`,
 ): SkillLocation {
   const location = locationForNew(skillId, sources, context.root);
   const skills = [...context.snapshot().byQualifiedId.values()];
@@ -144,10 +145,4 @@ export function freeLocation(
       `its folder is the skill "${above.id}", and no skill is found below another one. Put another folder first in \`sources\`: { path: skills }.`,
     );
   return location;
-}
-
-// --- internal ---
-
-function changeOr(otherwise: string): string {
-  return `Change it instead, or ${otherwise}.`;
 }

@@ -16,7 +16,7 @@ export interface Changes {
   join(load: () => Promise<Joining>): void;
   recover(): Promise<void>;
   hasHistory(): boolean;
-  /** For a root that may be written. */
+  /** In about 1 ms; 0 for a history that cannot be read. */
   waitingProposals(): Promise<number>;
   problems(): readonly Problem[];
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export function createChanges(core: Core): Changes {
     },
     async waitingProposals() {
       if (!hasHistory()) return 0;
-      const history = createHistoryFile(file, false);
+      const history = createHistoryFile(file, !trusted);
       // Where it cannot be read, `list` throws the reason.
       const count = withFallback(() => countWaitingProposals(history.reading()), 0);
       history.close();

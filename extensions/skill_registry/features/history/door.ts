@@ -16,7 +16,7 @@ import type { ChangeToApprove, Decider, FileContent, InspectedChange, Writes } f
 import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
-export interface HistoryPart extends Pick<Changes, 'hasHistory' | 'join' | 'run'> {
+export interface HistoryPart extends Pick<Changes, 'hasHistory' | 'join' | 'run' | 'waitingProposals'> {
   readonly judged: JudgedChanges;
   /** As `run`; says what an agent was refused. */
   noted<Result>(
@@ -24,8 +24,6 @@ export interface HistoryPart extends Pick<Changes, 'hasHistory' | 'join' | 'run'
     turn: TurnContext | undefined,
     work: (open: OpenChanges) => Promise<Result>,
   ): Promise<Result>;
-  /** In about 1 ms; 0 for a history that cannot be read. */
-  waitingProposals(): Promise<number>;
 }
 
 /** The one writer of skills, its journal, revisions, and the way back. Needs the guard. */
@@ -93,9 +91,8 @@ function open(core: Core): Opened<HistoryPart> {
     waiting.renew();
   };
   if (!core.trusted) alsoHolds({ heldBecause: (skill) => waiting?.heldBecause(skill), renew });
-  const waitingProposals = async () => (core.trusted ? changes.waitingProposals() : (waiting?.waitingProposals() ?? 0));
   return {
-    part: { ...changes, judged, noted, waitingProposals },
+    part: { ...changes, judged, noted },
     registry: { history: historyFunctions(core, changes, judged) },
     admin: {
       management: managementFunctions(core, changes, noted),

@@ -82,8 +82,9 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     }
     const location = locationOfKey(skillId, key, { sources: installFolders(root, context.sources()), root });
     // A repository may bring its history.
-    if (!context.trusted && lockScopes(root)[1].covers(folderOf(location))) throw notInPerson(folderOf(location));
-    return location;
+    if (context.trusted || !lockScopes(root)[1].covers(folderOf(location))) return location;
+    const why = `Nobody has approved this root, so nothing of its history is written to ${folderOf(location)}.`;
+    throw new CodedError('ROOT_NOT_APPROVED', `${why} To approve it: skill-registry approvals allow.`);
   };
 
   const afterRestore = ({ changes, move }: RestoringChange): FilesAfter => ({
@@ -184,11 +185,6 @@ function whyNotRecorded(
   if (remote === 'until-read') return 'Its files come when it is read.';
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
   return recorded?.result ? undefined : `${file} cannot be read now.`;
-}
-
-function notInPerson(folder: string): CodedError {
-  const why = `Nobody has approved this root, so nothing of its history is written to ${folder}.`;
-  return new CodedError('ROOT_NOT_APPROVED', `${why} To approve it: skill-registry approvals allow.`);
 }
 
 /** No digest starts like this. */

@@ -3,7 +3,7 @@ import { type CodedError, describeError, isCodedError, type Problem } from 'skil
 import { CHANGE_WAITS } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { changeUnfinished, historyDamaged, historyRefused, type Unfinished } from './errors.ts';
-import { countWaitingProposals, sqliteRefusal } from './journal/history-database.ts';
+import { sqliteRefusal } from './journal/history-database.ts';
 import { createHistoryFile } from './journal/history-file.ts';
 import { unfinishedIn } from './journal/journal-entries.ts';
 import { skillKey } from './skill-location.ts';
@@ -15,8 +15,6 @@ export interface WaitingChanges {
   heldBecause(skill: Skill): string | undefined;
   /** CHANGE_UNFINISHED, or why the history cannot be read. */
   problems(): readonly Problem[];
-  /** As of the last `renew`. */
-  waitingProposals(): number;
   close(): void;
 }
 
@@ -25,17 +23,14 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
   const file = join(dataDir, 'history.db');
   const history = createHistoryFile(file, true);
   let waiting: readonly Unfinished[] = [];
-  let proposals = 0;
   let problems: readonly Problem[] = [];
   return {
     renew() {
-      [waiting, proposals, problems] = [[], 0, []];
+      [waiting, problems] = [[], []];
       if (!history.exists()) return;
       try {
-        const database = history.reading();
-        waiting = unfinishedIn(database);
+        waiting = unfinishedIn(history.reading());
         problems = waiting.map((change) => problemOf('error', file, changeUnfinished(change)));
-        proposals = countWaitingProposals(database);
       } catch (error) {
         // Every error is about the history. Its file is not opened again, not even to check it.
         const refusal = sqliteRefusal(error) ?? 'other';
@@ -50,7 +45,6 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
       return waiting.some((change) => change.key === key) ? CHANGE_WAITS : undefined;
     },
     problems: () => problems,
-    waitingProposals: () => proposals,
     close: () => history.close(),
   };
 }

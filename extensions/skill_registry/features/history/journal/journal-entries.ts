@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isCodedError } from 'skill-registry/kernel';
-import { withFallback } from '../../../../../lib/errors/index.ts';
+import { unlessCoded, withFallback } from '../../../../../lib/errors/index.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import { rowRefused, type Unfinished } from '../errors.ts';
 import { filePath, type SkillLocation } from '../skill-location.ts';
@@ -117,7 +116,8 @@ export function readEntry(
   const { skillId, source, key, below, base } = fieldsOf(entry.place);
   if (entry.id !== id || !/^[0-9a-f]{12}$/.test(id)) throw refused('an invalid id');
   if (typeof skillId !== 'string' || typeof source !== 'string' || typeof key !== 'string') throw refused('no skill');
-  const location = locationIn(locationOf, skillId, key, source);
+  const location = unlessCoded(() => locationOf(skillId, key, source), undefined, 'SOURCE_NOT_WRITABLE');
+  if (!location) throw refused(`the folder ${shown(key)}, which is in no writable source ${shown(source)}`);
   // Earlier releases also wrote the folder of the source.
   if (below !== location.below || (base !== undefined && base !== location.base))
     throw refused(`the wrong folder for the skill ${shown(skillId)} of the source ${shown(source)}`);
@@ -139,11 +139,8 @@ export function checkedFolder(folder: unknown): string {
 }
 
 export function checkedPath(path: unknown, location: SkillLocation): string {
-  try {
-    if (typeof path === 'string' && filePath(path, { ...location, skillFile: path }) === path) return path;
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-  }
+  const isOurs = (name: string): boolean => filePath(name, { ...location, skillFile: name }) === name;
+  if (typeof path === 'string' && unlessCoded(() => isOurs(path), false)) return path;
   throw rowRefused(`a file with the name ${shown(path)}`);
 }
 
@@ -151,15 +148,6 @@ export function checkedPath(path: unknown, location: SkillLocation): string {
 
 function refused(what: string) {
   return rowRefused(`an unfinished change with ${what}`);
-}
-
-function locationIn(locationOf: LocationFinder, skillId: string, key: string, source: string): SkillLocation {
-  try {
-    return locationOf(skillId, key, source);
-  } catch (error) {
-    if (!isCodedError(error, 'SOURCE_NOT_WRITABLE')) throw error;
-    throw refused(`the folder ${shown(key)}, which is in no writable source ${shown(source)}`);
-  }
 }
 
 function parse(content: string): Readonly<Record<string, unknown>> {

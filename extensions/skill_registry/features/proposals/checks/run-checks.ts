@@ -45,10 +45,8 @@ async function ruleChecks({ path, isSkillFile, before, after, files }: CheckInpu
   const found = newFindings(await inspect(before ?? ''), now).filter(({ rule }) => rule !== 'hidden-characters');
   return (['instructions', 'secrets', 'rules'] as const).flatMap((kind) => {
     const ofKind = found.filter(({ rule }) => kindOfRule(rule) === kind);
-    return listChecks(
-      kind,
-      ofKind.map(({ level, message, excerpt, line }) => ({ level, what: message, quoted: excerpt, line })),
-    );
+    const facts = ofKind.map(({ level, message, excerpt, line }) => ({ level, what: message, quoted: excerpt, line }));
+    return listChecks(kind, facts);
   });
 }
 
@@ -76,13 +74,9 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
   const found = await findAll(added.slice(0, MAX_LINES), finders);
   const oldFacts = found.size === 0 ? found : await findAll(old.values(), finders);
-  const facts = [...found].filter(([key]) => !oldFacts.has(key)).map(([, one]) => one);
-  const checks = finders.flatMap(([kind]) =>
-    listChecks(
-      kind,
-      facts.filter((one) => one.kind === kind),
-    ),
-  );
+  const facts = [...found].flatMap(([key, one]) => (oldFacts.has(key) ? [] : one));
+  const ofKind = (kind: Check['kind']): readonly Fact[] => facts.filter((one) => one.kind === kind);
+  const checks = finders.flatMap(([kind]) => listChecks(kind, ofKind(kind)));
   const firstSkipped = added[MAX_LINES];
   if (!firstSkipped) return checks;
   const text = `${added.length} lines are new; only the first ${MAX_LINES} were searched for files, commands, hosts and secrets`;

@@ -106,9 +106,6 @@ function* blockOf({ kind, run, line }: Fence, content: string): Generator<Scanne
 }
 
 function scanned(line: number, text: string, kind: LineKind): ScannedLine {
-  return { line, text, kind, code: kind === 'prose' ? codeSpans(text) : [text] };
-}
-
-function codeSpans(text: string): readonly string[] {
-  return text.includes('`') ? text.split(/`+/).filter((part, at) => at % 2 === 1 && part.trim() !== '') : [];
+  const spans = text.split(/`+/).filter((part, at) => at % 2 === 1 && part.trim() !== '');
+  return { line, text, kind, code: kind === 'prose' ? spans : [text] };
 }

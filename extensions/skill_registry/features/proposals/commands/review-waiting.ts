@@ -35,9 +35,21 @@ export async function reviewWaiting(options: Options, terminal: CommandTerminal)
   const extensions = allHeld(dir);
   for (const { message } of extensions.unreadable) say(message);
   const waiting: readonly Show[] = [
-    ...proposals.map(({ id }) => proposalThatWaits(id, room)),
-    ...held.map(({ qualifiedId }) => skillThatWaits(qualifiedId, room)),
-    ...extensions.held.map(({ name }) => extensionThatWaits(name, room)),
+    ...proposals.map(
+      ({ id }): Show =>
+        () =>
+          proposalThatWaits(id, room),
+    ),
+    ...held.map(
+      ({ qualifiedId }): Show =>
+        () =>
+          skillThatWaits(qualifiedId, room),
+    ),
+    ...extensions.held.map(
+      ({ name }): Show =>
+        () =>
+          extensionThatWaits(name, room),
+    ),
   ];
   const decided: Decided[] = [];
   let [left, gone] = [false, 0];
@@ -62,13 +74,11 @@ const WITHOUT_TERMINAL =
 
 const NOT_TYPED = 'Nothing was decided: the id of the skill was not typed.';
 
-type AskingTerminal = CommandTerminal & Pick<Required<CommandTerminal>, 'ask'>;
-
 interface Room {
   readonly root: { readonly dir: string; trusted: boolean };
   readonly registry: SkillRegistry;
   readonly options: Options;
-  readonly terminal: AskingTerminal;
+  readonly terminal: CommandTerminal & Pick<Required<CommandTerminal>, 'ask'>;
 }
 
 interface Decided {
@@ -95,7 +105,7 @@ type Show = () => Promise<Shown | undefined>;
 
 type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
-async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outcome> {
+async function decideOn(show: Show, { ask, say }: Room['terminal']): Promise<Outcome> {
   let lastFailure = '';
   for (;;) {
     let shown: Shown | undefined;
@@ -134,92 +144,84 @@ async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outco
   }
 }
 
-function proposalThatWaits(id: string, { registry, options, terminal }: Room): Show {
-  const show: Show = async () => {
-    const proposal = await registry.proposals.get(id);
-    const { state, decision, skillId } = proposal;
-    if (decision) {
-      terminal.say(`${id} (${skillId}) was ${state} meanwhile, by ${decision.by}`);
-      return undefined;
-    }
-    terminal.err(`${await registry.admin.proposalText(proposal)}\n\n`);
-    const shown = await showBlockFindings(registry, proposal, terminal);
-    const { blocks } = shown;
-    const isAttack = blocks.length > 0;
-    const approve: Answer = {
-      key: 'y',
-      means: 'approve',
-      async act() {
-        if (isAttack && !(await isConfirmedWithId(terminal, 'Approve it?', skillId))) return NOT_TYPED;
-        await approveShown(registry, proposal, shown, actorOf(options, terminal), terminal);
-        return { kind: 'proposal', id, skill_id: skillId, decision: 'approved' };
-      },
-    };
-    const reject: Answer = {
-      key: 'n',
-      means: 'reject',
-      async act() {
-        const reason = (await terminal.ask('Why is it rejected? Its author is shown this: '))?.trim();
-        if (!reason) return 'Nothing was decided: a rejection needs a reason.';
-        await rejectShown(registry, proposal, { ...actorOf(options, terminal), reason }, terminal);
-        return { kind: 'proposal', id, skill_id: skillId, decision: 'rejected' };
-      },
-    };
-    const edit: Answer = {
-      key: 'e',
-      means: 'edit',
-      async act() {
-        await editWaiting(registry, id, options, terminal);
-        return undefined;
-      },
-    };
-    const others = proposal.editable ? [edit] : [];
-    if (state !== 'open')
-      return { question: `${id} does not apply any more. Reject it?`, answers: [reject, ...others] };
-    const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
-    const found = isAttack ? ' looks like an attack' : withWarnings(proposal, blocks);
-    return { question: `${id}${found}. Approve it?`, answers };
+async function proposalThatWaits(id: string, { registry, options, terminal }: Room): ReturnType<Show> {
+  const proposal = await registry.proposals.get(id);
+  const { state, decision, skillId } = proposal;
+  if (decision) {
+    terminal.say(`${id} (${skillId}) was ${state} meanwhile, by ${decision.by}`);
+    return undefined;
+  }
+  terminal.err(`${await registry.admin.proposalText(proposal)}\n\n`);
+  const shown = await showBlockFindings(registry, proposal, terminal);
+  const { blocks } = shown;
+  const isAttack = blocks.length > 0;
+  const approve: Answer = {
+    key: 'y',
+    means: 'approve',
+    async act() {
+      if (isAttack && !(await isConfirmedWithId(terminal, 'Approve it?', skillId))) return NOT_TYPED;
+      await approveShown(registry, proposal, shown, actorOf(options, terminal), terminal);
+      return { kind: 'proposal', id, skill_id: skillId, decision: 'approved' };
+    },
   };
-  return show;
+  const reject: Answer = {
+    key: 'n',
+    means: 'reject',
+    async act() {
+      const reason = (await terminal.ask('Why is it rejected? Its author is shown this: '))?.trim();
+      if (!reason) return 'Nothing was decided: a rejection needs a reason.';
+      await rejectShown(registry, proposal, { ...actorOf(options, terminal), reason }, terminal);
+      return { kind: 'proposal', id, skill_id: skillId, decision: 'rejected' };
+    },
+  };
+  const edit: Answer = {
+    key: 'e',
+    means: 'edit',
+    async act() {
+      await editWaiting(registry, id, options, terminal);
+      return undefined;
+    },
+  };
+  const others = proposal.editable ? [edit] : [];
+  if (state !== 'open') return { question: `${id} does not apply any more. Reject it?`, answers: [reject, ...others] };
+  const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
+  const found = isAttack ? ' looks like an attack' : withWarnings(proposal, blocks);
+  return { question: `${id}${found}. Approve it?`, answers };
 }
 
-function skillThatWaits(id: string, { registry, options, terminal }: Room): Show {
-  return async () => {
-    const found = await registry.admin.trustOf(id);
-    const { digest, heldBecause, skillId, verdict } = found;
-    terminal.err(`${describeTrust(found)}\n\n`);
-    if (heldBecause === null) return undefined;
-    const allow: Answer = {
-      key: 'y',
-      means: 'allow',
-      async act() {
-        if (verdict === 'block' && !(await isConfirmedWithId(terminal, 'Allow it?', skillId))) return NOT_TYPED;
-        await decideShown(registry, 'allow', id, { ...actorOf(options, terminal), digest }, terminal);
-        return { kind: 'skill', id, decision: 'approved' };
-      },
-    };
-    return { question: SKILL_QUESTION, answers: [allow] };
+async function skillThatWaits(id: string, { registry, options, terminal }: Room): ReturnType<Show> {
+  const found = await registry.admin.trustOf(id);
+  const { digest, heldBecause, skillId, verdict } = found;
+  terminal.err(`${describeTrust(found)}\n\n`);
+  if (heldBecause === null) return undefined;
+  const allow: Answer = {
+    key: 'y',
+    means: 'allow',
+    async act() {
+      if (verdict === 'block' && !(await isConfirmedWithId(terminal, 'Allow it?', skillId))) return NOT_TYPED;
+      await decideShown(registry, 'allow', id, { ...actorOf(options, terminal), digest }, terminal);
+      return { kind: 'skill', id, decision: 'approved' };
+    },
   };
+  return { question: SKILL_QUESTION, answers: [allow] };
 }
 
-function extensionThatWaits(name: string, { root, options, terminal }: Room): Show {
-  return async () => {
-    const held = heldExtension(root.dir, name);
-    if (!held) {
-      terminal.say(`extensions/${name} waits no more`);
-      return undefined;
-    }
-    terminal.err(`${await describeHeld(held, ownExtensionIds())}\n\n`);
-    const approve: Answer = {
-      key: 'y',
-      means: 'approve',
-      act() {
-        approveShownExtension(root, held, actorOf(options, terminal), terminal);
-        return { kind: 'extension', id: name, decision: 'approved' };
-      },
-    };
-    return { question: EXTENSION_QUESTION, answers: [approve] };
+async function extensionThatWaits(name: string, { root, options, terminal }: Room): ReturnType<Show> {
+  const held = heldExtension(root.dir, name);
+  if (!held) {
+    terminal.say(`extensions/${name} waits no more`);
+    return undefined;
+  }
+  terminal.err(`${await describeHeld(held, ownExtensionIds())}\n\n`);
+  const approve: Answer = {
+    key: 'y',
+    means: 'approve',
+    act() {
+      approveShownExtension(root, held, actorOf(options, terminal), terminal);
+      return { kind: 'extension', id: name, decision: 'approved' };
+    },
   };
+  return { question: EXTENSION_QUESTION, answers: [approve] };
 }
 
 function ruler(title: string, { columns = 80 }: CommandTerminal): string {

@@ -1,7 +1,8 @@
-import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { CodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../../lib/breaks/index.ts';
 import { mergeTexts } from '../../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
+import { unlessCoded } from '../../../../../lib/errors/index.ts';
 import { showHidden } from '../../../../../lib/text/index.ts';
 import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
@@ -68,13 +69,8 @@ export function comparePresent(
   readOnce: ReadOnce = (_key, read) => read(),
   assertShown?: typeof assertAsShown,
 ): Plan {
-  let location: SkillLocation;
-  try {
-    location = locationOfRow(context, row);
-  } catch (error) {
-    if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
-    return { stale: skillGone(row.skill_id), conflict: '' };
-  }
+  const location = unlessCoded(() => locationOfRow(context, row), undefined, 'SKILL_NOT_FOUND');
+  if (!location) return { stale: skillGone(row.skill_id), conflict: '' };
   const { limits } = context;
   const folder = folderOf(location);
   if (row.kind === 'delete') {

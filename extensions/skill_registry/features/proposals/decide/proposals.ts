@@ -201,16 +201,18 @@ function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): P
   const count = (state: ProposalRow['state']): number => rows.filter((row) => row.state === state).length;
   const approved = count('approved');
   const decided = approved + count('rejected');
-  const hours = rows.flatMap(({ created, decided_at }) =>
-    decided_at === null ? [] : [Math.max(0, Date.parse(decided_at) - Date.parse(created)) / HOUR_MS],
-  );
+  const hours = rows
+    .flatMap((row) => (row.decided_at === null ? [] : Date.parse(row.decided_at) - Date.parse(row.created)))
+    .map((time) => Math.max(0, time) / HOUR_MS)
+    .sort((a, b) => a - b);
+  const middle = hours.slice((hours.length - 1) >> 1, (hours.length >> 1) + 1);
   return {
     open: count('open'),
     stale: count('stale'),
     approved,
     rejected: count('rejected'),
     acceptanceRate: decided === 0 ? null : round(approved / decided),
-    hoursToDecision: hours.length === 0 ? null : { median: round(medianOf(hours)), mean: round(meanOf(hours)) },
+    hoursToDecision: hours.length === 0 ? null : { median: meanOf(middle), mean: meanOf(hours) },
     rolledBackWithin30Days: rows.filter(({ id }) => undone.has(id)).length,
   };
 }
@@ -224,14 +226,8 @@ function rolledBack(database: SqliteDatabase): ReadonlySet<string> {
   return new Set(rows.map(({ id }) => id));
 }
 
-function medianOf(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = [(sorted.length - 1) >> 1, sorted.length >> 1];
-  return meanOf(middle.map((at) => sorted[at] ?? 0));
-}
-
 function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return round(values.reduce((sum, value) => sum + value, 0) / values.length);
 }
 
 function round(value: number): number {

@@ -31,13 +31,16 @@ import type { Proposal, ProposalInput } from './types.ts';
 /** Agents' words are quoted or fenced: they cannot begin a section. Hidden characters are written as `⟦U+202E⟧`. */
 export function proposalReport(proposal: Proposal): string {
   const { kind, state, path, skillId, checks, recommendations, decision, conflict, evidence } = proposal;
+  const said = recommendations.flatMap(({ by, at, verdict, reason }) => {
+    return ['', `To ${verdict}, by ${inline(by)}, ${inline(at)}:`, '', ...quoted(reason)];
+  });
   const parts: readonly (readonly string[])[] = [
     [`# ${TITLES[kind]} ${inline(path)} of ${inline(skillId)}`],
     ['## Diff', '', ...fenced('diff', proposal.diff)],
     ['## Justification', '', ...quoted(proposal.justification)],
     ['## Evidence', '', ...(evidence === null ? [NONE] : quoted(evidence))],
     ['## Checks', '', ...(checks.length === 0 ? [NONE] : checks.map(checkLine))],
-    recommendations.length === 0 ? [] : ['## Recommendations', ...recommendations.flatMap(recommendationLines)],
+    recommendations.length === 0 ? [] : ['## Recommendations', ...said],
     decision ? ['## Decision', '', ...decisionLines(state, decision)] : [],
     conflict === null ? [] : ['## Conflict', '', ...fenced('text', conflict)],
   ];
@@ -196,10 +199,6 @@ function quoted(text: string): readonly string[] {
 function checkLine({ kind, level, text, line }: Check): string {
   const where = line === undefined ? '' : ` (line ${line})`;
   return `- ${level === 'info' ? '' : `**${level}** `}${kind}${where}: ${inline(text)}`;
-}
-
-function recommendationLines({ by, at, verdict, reason }: Proposal['recommendations'][number]): readonly string[] {
-  return ['', `To ${verdict}, by ${inline(by)}, ${inline(at)}:`, '', ...quoted(reason)];
 }
 
 function decisionLines(
