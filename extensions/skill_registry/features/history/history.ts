@@ -73,7 +73,13 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     if (key === undefined) {
       const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
       if (present) throw skillExists(skillId, `the source ${quoted(present.source)}`, advice);
-      const removed = database ? idsOf(database).filter((id) => !byId.has(id)) : [];
+      const sql = 'SELECT DISTINCT skill_id AS id FROM revision ORDER BY id';
+      const known =
+        database
+          ?.prepare<{ id: string }>(sql)
+          .all()
+          .map(({ id }) => id) ?? [];
+      const removed = known.filter((id) => !byId.has(id));
       const near = nearestIds(removed, skillId);
       const ids = (near.length > 0 ? near : removed.slice(0, 10)).map((id) => JSON.stringify(id)).join(', ');
       const [what, id] = [ids === '' ? 'Nothing was removed here.' : `To restore: ${ids}.`, skillId.slice(0, 100)];
@@ -251,12 +257,6 @@ function changesTo(
 function archivedAs(database: SqliteDatabase, column: 'skill_id' | 'place', value: string) {
   const sql = `SELECT place, folder, lock FROM archived WHERE ${column} = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1`;
   return database.prepare<Readonly<Record<'place' | 'folder', string>> & { lock: string | null }>(sql).get(value);
-}
-
-function idsOf(database: SqliteDatabase): readonly string[] {
-  const sql = 'SELECT DISTINCT skill_id AS id FROM revision ORDER BY id';
-  const rows = database.prepare<{ id: string }>(sql).all();
-  return rows.map(({ id }) => id);
 }
 
 type RestoringChange = Pick<PlannedChange, 'changes' | 'move' | 'lock'>;

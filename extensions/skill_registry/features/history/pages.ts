@@ -93,10 +93,13 @@ async function revisionPage(request: ReviewRequest): Promise<Page> {
   const [id, revision] = [request.id, request.param('revision')];
   const { before, one, diff, isPresent } = await changeOf(request);
   const view = differenceView(request.query('view'), request.path);
+  const files = one.files.map(
+    ({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${plural(size, 'byte')}</span></li>`,
+  );
   const main = html`${request.skillHead('/history')}
 ${view.heading(html`Revision ${revision}${before && html`, against revision ${before.number}`}`)}
 ${madeBy(one)}
-${before === undefined ? html`<p>It is the first that is known.</p>${fileList(one)}` : view.show(diff, address('skills', id, 'history', revision, 'difference'))}
+${before === undefined ? html`<p>It is the first that is known.</p><ul>${files}</ul>` : view.show(diff, address('skills', id, 'history', revision, 'difference'))}
 ${isPresent || !request.skill ? '' : html`<p><a class="button" href="${address('skills', id, 'rollback', revision)}">Roll back to this</a></p>`}`;
   return { title: `Revision ${revision} of ${id}`, at: '/catalog', main };
 }
@@ -134,10 +137,6 @@ function row(id: string, { number, at, kind, by, reason, proposal }: Revision): 
 function madeBy({ kind, by, at, reason, proposal, digest }: Revision): Html {
   return html`<p>${kind} by <b>${by}</b>, ${formatTime(at)} UTC${proposal === null ? '' : html`, from <a href="${address('proposals', proposal)}">a proposal</a>`}. <code class="quiet">${digest.slice(0, 19)}</code></p>
 ${reason === null ? '' : html`<p class="said">${reason}</p>`}`;
-}
-
-function fileList({ files }: Revision): Html {
-  return html`<ul>${files.map(({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${plural(size, 'byte')}</span></li>`)}</ul>`;
 }
 
 async function rollbackPage(request: ReviewRequest, refused?: CodedError): Promise<Page> {

@@ -99,7 +99,9 @@ async function readHeaders(opened: OpenedOrigin, below: string) {
     if (!id) continue;
     known.add(skill.skillFile);
     // Repositories keep copies of one skill in the folders of several agents.
-    const same = JSON.stringify([id, text, filesBelow(opened, skill.folder)]);
+    const { folder } = skill;
+    const inside = opened.entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
+    const same = JSON.stringify([id, text, inside.map(({ path, size }) => [path.slice(folder.length), size])]);
     if (!readable.has(same)) readable.set(same, { ...skill, header, id });
   }
   return {
@@ -120,11 +122,6 @@ function withOwnIds(skills: readonly ReadableSkill[], offerName: string): readon
     seen.add(id);
     return id === skill.id ? skill : { ...skill, id };
   });
-}
-
-function filesBelow({ entries }: OpenedOrigin, folder: string): readonly unknown[] {
-  const inside = entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
-  return inside.map(({ path, size }) => [path.slice(folder.length), size]);
 }
 
 function namedSkills(

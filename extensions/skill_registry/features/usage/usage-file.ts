@@ -128,7 +128,7 @@ export function createUsageFile(
       ].flat();
       const problem = { code: 'USAGE_NOT_RECORDED', severity: 'warning', file } as const;
       const all = found.map((message) => ({ ...problem, message }));
-      return dropped > 0 ? [...all, { ...problem, message: droppedText(), details: { dropped } }] : all;
+      return dropped > 0 ? [...all, { ...problem, message: DROPPED, details: { dropped } }] : all;
     },
     close,
   };
@@ -141,9 +141,7 @@ const ADVICE =
 const REPLACED =
   'This file was damaged and has been replaced, so that the figures begin anew. If that happens again, check the disk.';
 /** Without the number, so that it stays one problem. */
-function droppedText(): string {
-  return `More than ${formatNumber(MAX_WAITING)} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
-}
+const DROPPED = `More than ${formatNumber(MAX_WAITING)} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
 
 function takenOver(count: number): string {
   const kept = `the newest ${formatNumber(LIMITS.loads)} loads and steps, and the newest ${formatNumber(LIMITS.refusals)} refusals and failures`;

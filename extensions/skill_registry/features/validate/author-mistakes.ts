@@ -85,8 +85,10 @@ function* lineMistakes(lines: readonly BodyLine[], directory: string): Generator
   }
   const shown = (path: string): string => JSON.stringify(shorten(path, 200));
   for (const [path, line] of named) {
+    // It counts as there, too, when that is unknown.
+    const isThere = withFallback(() => lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined, true);
     // A FILL of the template is still to be written.
-    if (path.includes('FILL') || isThere(directory, path)) continue;
+    if (path.includes('FILL') || isThere) continue;
     const message = `The skill names ${shown(path)}, which is not there. Add the file, or correct the path.`;
     yield { code: 'FILE_MISSING', message, line };
   }
@@ -129,9 +131,4 @@ function* filesIn({ text, code }: BodyLine): Generator<string> {
     .replace(/"[^"]*"|“[^”]*”/g, '')
     .matchAll(NAMED))
     yield path;
-}
-
-/** True also when it is unknown. */
-function isThere(directory: string, path: string): boolean {
-  return withFallback(() => lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined, true);
 }

@@ -51,7 +51,10 @@ export function readProperties(path: string, { cwd = process.cwd() }: ReadProper
  * drafts with a FILL, which models do not see. @throws as `readProperties`, for the first skill that cannot be read.
  */
 export function toPrompt(paths: readonly string[], { cwd = process.cwd() }: ReadPropertiesOptions = {}): string {
-  const skills = paths.flatMap((path) => skillLines(realPath(resolve(cwd, path))));
+  const skills = paths
+    .map((path) => resolve(cwd, path))
+    // The path itself without such a file: the error message names it.
+    .flatMap((path) => skillLines(withFallback(() => realpathSync(path), path)));
   return ['<available_skills>', ...skills, '</available_skills>'].join('\n');
 }
 
@@ -117,11 +120,6 @@ function skillLines(directory: string): readonly string[] {
   };
   const fields = Object.entries(escaped).flatMap(([tag, value]) => [`<${tag}>`, value, `</${tag}>`]);
   return ['<skill>', ...fields, '</skill>'];
-}
-
-/** The path itself without such a file: the error message names it. */
-function realPath(path: string): string {
-  return withFallback(() => realpathSync(path), path);
 }
 
 function escapeTags(text: string): string {

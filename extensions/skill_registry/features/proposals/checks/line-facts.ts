@@ -45,7 +45,8 @@ export function* networkFacts({ text, code }: ScannedLine): Generator<Fact> {
 export function* secretFacts({ text }: ScannedLine): Generator<Fact> {
   const variables = matchesOf(text, VARIABLE).map(([, name = '']) => name);
   for (const quoted of [...matchesOf(text, UPPER_CASE).map(([name]) => name), ...variables]) {
-    if (isCredential(quoted)) yield { what: 'Names a credential', quoted };
+    const upper = quoted.toUpperCase();
+    if (CREDENTIAL.test(upper) && !NO_CREDENTIAL.test(upper)) yield { what: 'Names a credential', quoted };
   }
   for (const [quoted] of SECRET_STORES.flatMap((pattern) => matchesOf(text, pattern))) {
     yield { key: `store ${quoted.toLowerCase()}`, what: 'Names something that holds secrets', quoted };
@@ -273,8 +274,3 @@ const SECRET_STORES: readonly RegExp[] = [
   /169\.254\.169\.254|\bmetadata\.google\.internal\b/gi,
   /(?<![\w-])(?:printenv(?![\w ])|env ?\| ?\w{1,20}|export -p|op read|gh auth token|vault (?:read|kv get)|aws configure get)\b/gi,
 ];
-
-function isCredential(name: string): boolean {
-  const upper = name.toUpperCase();
-  return CREDENTIAL.test(upper) && !NO_CREDENTIAL.test(upper);
-}

@@ -54,7 +54,9 @@ export async function reviewWaiting(options: Options, terminal: CommandTerminal)
   const decided: Decided[] = [];
   let [left, gone] = [false, 0];
   for (const [index, show] of waiting.entries()) {
-    terminal.err(`${ruler(`${index + 1} of ${waiting.length}`, terminal)}\n`);
+    const title = `${index + 1} of ${waiting.length}`;
+    const line = '─'.repeat(Math.max(0, Math.min(terminal.columns ?? 80, 80) - title.length - 4));
+    terminal.err(`\n── ${title} ${line}\n`);
     const outcome = await decideOn(show, room.terminal);
     if (outcome === 'gone') gone += 1;
     else if (typeof outcome === 'object') decided.push(outcome);
@@ -222,10 +224,6 @@ async function extensionThatWaits(name: string, { root, options, terminal }: Roo
     },
   };
   return { question: EXTENSION_QUESTION, answers: [approve] };
-}
-
-function ruler(title: string, { columns = 80 }: CommandTerminal): string {
-  return `\n── ${title} ${'─'.repeat(Math.max(0, Math.min(columns, 80) - title.length - 4))}`;
 }
 
 function summary(decided: readonly Decided[], still: number): string {

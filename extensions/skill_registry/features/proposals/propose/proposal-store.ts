@@ -194,7 +194,9 @@ type Edited = Pick<ProposalRow, 'id' | 'state' | 'proposed'>;
 /** PROPOSAL_FILE_EDITED while a copy of an edited report exists. */
 export function editProblem(database: SqliteDatabase, row: Edited, dataDir: string): Problem | undefined {
   const names = eventsOf(database, row.id, 'file-edited').map(({ content }) => String(content.file));
-  const name = names.findLast((file) => isKeptName(file, row.id) && existsSync(join(dataDir, 'proposals', file)));
+  // The history may come from somebody else, so a name in it is checked.
+  const isKept = (name: string): boolean => name.startsWith(`${row.id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
+  const name = names.findLast((file) => isKept(file) && existsSync(join(dataDir, 'proposals', file)));
   return name === undefined ? undefined : fileEdited(row, join(dataDir, 'proposals', name));
 }
 
@@ -296,11 +298,6 @@ export function contentDigest(content: Buffer): string {
 
 function removalDigest(base: string | null): string {
   return digestOf(`removal\n${base}`);
-}
-
-/** The history may come from somebody else, so a name in it is checked. */
-function isKeptName(name: string, id: string): boolean {
-  return name.startsWith(`${id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
 }
 
 function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'ids' | 'matching', readonly string[]>> {

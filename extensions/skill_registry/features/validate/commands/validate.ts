@@ -45,7 +45,9 @@ export async function validate(
   const isNew = (path: string): boolean => seen.size < seen.add(resolve(cwd, path)).size;
   const paths = found.flatMap((one) => one.paths).filter((path) => !isSearched || isNew(path));
   const checks = await terminal.during('Checking skills', checkAll(paths, options, terminal));
-  const totals = totalsOf(checks);
+  const invalid = checks.filter(({ errors }) => errors.length > 0).length;
+  const with_warnings = checks.filter(({ warnings }) => warnings.length > 0).length;
+  const totals = { checked: checks.length, valid: checks.length - invalid, invalid, with_warnings };
   const isLong = terminal.terminal && checks.length > MANY;
   const unsearched = found.flatMap(({ problems }) => problems);
   if (options.format) {
@@ -65,10 +67,9 @@ export async function validate(
     for (const { severity, code, file, message } of unsearched)
       terminal.say(`${severity}: ${showName(file)}: ${code}: ${message}`);
   }
-  const { checked, valid, invalid, with_warnings } = totals;
   if (!options.json && (changes || isSearched))
     terminal.say(
-      `${plural(checked, changes ? 'changed skill' : 'skill')}: ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings`,
+      `${plural(checks.length, changes ? 'changed skill' : 'skill')}: ${totals.valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings`,
     );
   const isWrong = unsearched.some(({ severity }) => severity === 'error');
   const isStrictlyWrong = options.strict && (with_warnings > 0 || unsearched.length > 0);
@@ -180,12 +181,6 @@ async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: C
   const shown = (one: string): string => (isAbsolute(path) ? one : relative(cwd, one)) || '.';
   const below = changes ? [...folders.filter((one) => changes.has(one)), ...lost] : folders;
   return { paths: below.map(shown), isSearched: true, problems };
-}
-
-function totalsOf(checks: readonly CheckedPath[]) {
-  const invalid = checks.filter(({ errors }) => errors.length > 0).length;
-  const with_warnings = checks.filter(({ warnings }) => warnings.length > 0).length;
-  return { checked: checks.length, valid: checks.length - invalid, invalid, with_warnings };
 }
 
 /** @throws SKILL_HELD for a held skill, because the block goes into the system prompt of an agent. */
