@@ -62,7 +62,7 @@ export const changes = [
   {
     title: 'A proposal that was edited between the look and the decision is approved as it is now',
     in: 'findUndecided',
-    never: 'version !== undefined && version !== versionOf(row)',
+    never: 'version !== undefined && version !== store.versionOf(row)',
     test: 'is not approved as another one than was looked at',
   },
   {

@@ -319,7 +319,7 @@ export const proposals = [
   {
     title: 'A content that was rejected is proposed again',
     in: 'assertMayPropose',
-    swap: ['rejectedBefore(database, row, after)', 'undefined as ReturnType<typeof rejectedBefore>'],
+    swap: ['store.rejectedBefore(database, row, after)', 'undefined as ReturnType<typeof store.rejectedBefore>'],
     test: 'is refused with the reason when any agent proposes it again, whatever way it is given',
   },
   {
@@ -332,8 +332,8 @@ export const proposals = [
     title: 'A program decides by a part of an id',
     in: 'findUndecided',
     swap: [
-      'rowOf(historyFor(id, writer), id)',
-      "writer.database().prepare<ProposalRow>('SELECT * FROM proposal').get() ?? rowOf(writer.database(), id)",
+      'store.rowOf(store.historyFor(id, writer), id)',
+      "writer.database().prepare<ProposalRow>('SELECT * FROM proposal').get() ?? store.rowOf(writer.database(), id)",
     ],
     test: 'programs decide, recommend, edit and purge by whole ids only, and are told them',
   },

@@ -14,17 +14,8 @@ import type { SkillLocation } from '../../history/skill-location.ts';
 import type { Decider, Revision } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
 import { isWaiting } from '../propose/describe.ts';
-import {
-  addEvent,
-  editProblem,
-  eventsOf,
-  historyFor,
-  noteReport,
-  type ProposalRow,
-  rowOf,
-  updateProposal,
-  versionOf,
-} from '../propose/proposal-store.ts';
+import type { ProposalRow } from '../propose/proposal-store.ts';
+import * as store from '../propose/proposal-store.ts';
 import { checkLength, checksOf } from '../propose/propose.ts';
 import { presentReport } from '../propose/reports.ts';
 import type { DecidedProposal, Proposals } from '../propose/types.ts';
@@ -42,12 +33,12 @@ export async function approve(
       const row = findUndecided(writer, id, actor.version);
       if (row.file_due === 0 && presentReport(dataDir, row)?.isOurs === false) {
         // The writer renames the edited report when this call ends; then the loop starts again.
-        noteReport(database, id, { due: true });
+        store.noteReport(database, id, { due: true });
         return undefined;
       }
-      const edited = editProblem(database, row, writer.dataDir);
-      if (edited && eventsOf(database, id, 'file-edited', 'told', 'edited').at(-1)?.kind === 'file-edited') {
-        addEvent(database, id, 'told', { by: actor.by, at: writer.now() });
+      const edited = store.editProblem(database, row, writer.dataDir);
+      if (edited && store.eventsOf(database, id, 'file-edited', 'told', 'edited').at(-1)?.kind === 'file-edited') {
+        store.addEvent(database, id, 'told', { by: actor.by, at: writer.now() });
         return { edited: edited.message };
       }
       return decideOn(context, row, actor);
@@ -73,8 +64,8 @@ export async function reject(
     const { skill_id: skillId } = findUndecided(writer, id, version);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
-      updateProposal(database, id, { ...decision, conflict: null });
-      addEvent(database, id, 'rejected', { by, at: decision.decided_at }, { reason });
+      store.updateProposal(database, id, { ...decision, conflict: null });
+      store.addEvent(database, id, 'rejected', { by, at: decision.decided_at }, { reason });
     });
     return { proposalId: id, state: 'rejected', skillId, revision: null, merged: false };
   });
@@ -89,8 +80,8 @@ export async function recommend(
   await writer.exclusively((database) => {
     findUndecided(writer, id);
     database.transaction(() => {
-      updateProposal(database, id, {});
-      addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
+      store.updateProposal(database, id, {});
+      store.addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
     });
   });
 }
@@ -119,9 +110,9 @@ export async function whyPlanAlone(
 
 /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
 export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
-  const row = rowOf(historyFor(id, writer), id);
+  const row = store.rowOf(store.historyFor(id, writer), id);
   if (!isWaiting(row)) throw decidedError(row);
-  if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
+  if (version !== undefined && version !== store.versionOf(row)) throw proposalChanged(id);
   return row;
 }
 
@@ -133,9 +124,9 @@ export function noteApproved(
 ): void {
   if (proposal === undefined) return;
   const decision = { state: 'approved', decided_by: by, decided_at: at, decision_reason: reason ?? null } as const;
-  updateProposal(database, proposal, { ...decision, conflict: null, revision: number });
-  addEvent(database, proposal, 'approved', { by, at }, { revision: number });
-  if (merged) addEvent(database, proposal, 'merged', { by, at });
+  store.updateProposal(database, proposal, { ...decision, conflict: null, revision: number });
+  store.addEvent(database, proposal, 'approved', { by, at }, { revision: number });
+  if (merged) store.addEvent(database, proposal, 'merged', { by, at });
 }
 
 /** Also stores the compared file, for a later edit. Call it inside `exclusively`. */
@@ -148,9 +139,9 @@ export function noteStale(
   const database = writer.database();
   database.transaction(() => {
     if (current) putBlob(database, current);
-    updateProposal(database, id, { state: 'stale', conflict: conflict || reason });
+    store.updateProposal(database, id, { state: 'stale', conflict: conflict || reason });
     const shown = current === undefined ? {} : { current: current && digestOf(current) };
-    addEvent(database, id, 'stale', { by, at: writer.now() }, { reason, ...shown });
+    store.addEvent(database, id, 'stale', { by, at: writer.now() }, { reason, ...shown });
   });
 }
 

@@ -8,15 +8,8 @@ import { checkedPath } from '../../history/journal/journal-entries.ts';
 import { isPerson } from '../../history/journal/writer.ts';
 import { getBlob, putBlob } from '../../history/revisions.ts';
 import { bytesAt, checkChange, type SkillLocation } from '../../history/skill-location.ts';
-import {
-  addEvent,
-  assertNoDuplicate,
-  assertNoNul,
-  eventsOf,
-  type ProposalRow,
-  updateProposal,
-  versionOf,
-} from '../propose/proposal-store.ts';
+import type { ProposalRow } from '../propose/proposal-store.ts';
+import * as store from '../propose/proposal-store.ts';
 import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, Proposals, ProposedText } from '../propose/types.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
@@ -35,7 +28,7 @@ export async function proposedText(context: ChangeContext, id: string): Promise<
     if (lookedAt(context, id) !== digest) {
       await writer.exclusively((database) => {
         if (current) putBlob(database, current);
-        addEvent(database, id, 'shown', { by: 'unknown', at: writer.now() }, { current: digest });
+        store.addEvent(database, id, 'shown', { by: 'unknown', at: writer.now() }, { current: digest });
       });
     }
   }
@@ -62,27 +55,27 @@ export async function edit(
     const { before, text, sides } = subject;
     const after = Buffer.from(adoptLineEndings(sides[0] ?? '', content));
     const next = { base: before && digestOf(before), proposed: digestOf(after) };
-    if (content === text || versionOf(next) === versionOf(row))
-      return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
+    if (content === text || store.versionOf(next) === store.versionOf(row))
+      return { proposalId: id, skillId, state: row.state, changed: false, version: store.versionOf(row) };
     assertResolved(content, sides);
     checkChange(location, path, { before, after }, context.limits);
     const change = { location, kind, path, before, after };
     const checks = JSON.stringify(await checksOf(change));
     const fields = { ...next, diff: diffOf(change), checks, state: 'open', conflict: null } as const;
-    assertNoNul(fields);
+    store.assertNoNul(fields);
     const isDone = await writer.exclusively((database) => {
       // Somebody may have decided or edited it while the checks ran.
       if (findUndecided(writer, id).version !== row.version) return false;
-      assertNoDuplicate(database, { ...row, ...fields });
+      store.assertNoDuplicate(database, { ...row, ...fields });
       database.transaction(() => {
         for (const bytes of before ? [before, after] : [after]) putBlob(database, bytes);
-        updateProposal(database, id, fields);
+        store.updateProposal(database, id, fields);
         const contents = { base: row.base, before: row.proposed, after: next.proposed };
-        addEvent(database, id, 'edited', { by, at: writer.now() }, contents);
+        store.addEvent(database, id, 'edited', { by, at: writer.now() }, contents);
       });
       return true;
     });
-    if (isDone) return { proposalId: id, skillId, state: 'open', changed: true, version: versionOf(next) };
+    if (isDone) return { proposalId: id, skillId, state: 'open', changed: true, version: store.versionOf(next) };
   }
 }
 
@@ -128,11 +121,12 @@ function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLoca
     digest === null ? null : getBlob(context.writer.database(), digest);
   const base = blobOf(row.base);
   const proposedText = blobOf(row.proposed)?.toString('utf8') ?? '';
-  if (row.state === 'open') return { before: base, text: proposedText, sides: [proposedText], version: versionOf(row) };
+  if (row.state === 'open')
+    return { before: base, text: proposedText, sides: [proposedText], version: store.versionOf(row) };
   const digest = lookedAt(context, row.id);
   const before =
     digest === undefined ? bytesAt(location, checkedPath(row.path, location), context.limits) : blobOf(digest);
-  const version = versionOf({ base: before && digestOf(before), proposed: row.proposed });
+  const version = store.versionOf({ base: before && digestOf(before), proposed: row.proposed });
   if (before === null) return { before, text: proposedText, sides: [proposedText], version };
   const current = before.toString('utf8');
   const { text } = mergeTexts(base?.toString('utf8') ?? '', current, proposedText);
@@ -141,7 +135,7 @@ function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLoca
 
 /** The file that a stale proposal was last compared with; null: there was none. */
 function lookedAt({ writer }: ChangeContext, id: string): string | null | undefined {
-  const current = eventsOf(writer.database(), id, 'stale', 'shown').at(-1)?.content.current;
+  const current = store.eventsOf(writer.database(), id, 'stale', 'shown').at(-1)?.content.current;
   return typeof current === 'string' || current === null ? current : undefined;
 }
 

@@ -10,18 +10,8 @@ import type { ChangeContext } from '../../history/change-context.ts';
 import type { FilesAfter } from '../../history/inspected-change.ts';
 import { type Check, type Fact, listChecks } from '../checks/checks.ts';
 import { isWaiting } from '../propose/describe.ts';
-import {
-  fileEdited,
-  findRow,
-  historyFor,
-  noteReport,
-  type ProposalRow,
-  proposalOf,
-  proposalRows,
-  purgeOf,
-  rowOf,
-  rowsWhere,
-} from '../propose/proposal-store.ts';
+import type { ProposalRow } from '../propose/proposal-store.ts';
+import * as store from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
 import { presentReport, proposalInReport } from '../propose/reports.ts';
 import type {
@@ -70,7 +60,7 @@ export function createProposals(
   const { writer } = context;
   let seen: number | undefined;
   const shown = (row: ProposalRow): Proposal => {
-    const proposal = proposalOf(writer.database(), row, writer.dataDir);
+    const proposal = store.proposalOf(writer.database(), row, writer.dataDir);
     // From the last write of this process; opening the registry writes a due report.
     const unwritten = writer
       .problems()
@@ -86,10 +76,10 @@ export function createProposals(
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
     if (database === undefined || seen === undefined) {
-      seen = (database && rowsWhere(database, 'TRUE ORDER BY seq DESC LIMIT 1')[0]?.seq) ?? 0;
+      seen = (database && store.rowsWhere(database, 'TRUE ORDER BY seq DESC LIMIT 1')[0]?.seq) ?? 0;
       return;
     }
-    for (const row of rowsWhere(database, 'seq > ? ORDER BY seq', seen)) {
+    for (const row of store.rowsWhere(database, 'seq > ? ORDER BY seq', seen)) {
       seen = row.seq;
       for (const listener of listeners) listener(shown(row));
     }
@@ -108,7 +98,7 @@ export function createProposals(
       const isDecided = state === 'approved' || state === 'rejected';
       const { limit = Number.POSITIVE_INFINITY, ...only } = filter ?? {};
       const stored = isDecided || state === 'all' ? state : undefined;
-      const rows = proposalRows(writer.database(), stored, only);
+      const rows = store.proposalRows(writer.database(), stored, only);
       if (isDecided) return rows.slice(0, limit).map(shown);
       const isAny = state === 'all' || state === undefined;
       const present = await withPresentState(context, isAny ? rows.slice(0, limit) : rows);
@@ -118,19 +108,19 @@ export function createProposals(
         .map(shown);
     },
     async get(id) {
-      const row = findRow(historyFor(id, writer), id);
+      const row = store.findRow(store.historyFor(id, writer), id);
       // If somebody edited or removed the report, it is written again; an edited one is renamed first.
       const dataDir = realpathSync(writer.dataDir);
-      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || presentReport(dataDir, row)?.isOurs)
+      if (row.file_due === 1 || store.purgeOf(writer.database(), row.id) || presentReport(dataDir, row)?.isOurs)
         return look(row);
-      const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
-      const proposal = await look(rowOf(writer.database(), row.id));
+      const noted = await writer.ifPossible((database) => store.noteReport(database, row.id, { due: true }));
+      const proposal = await look(store.rowOf(writer.database(), row.id));
       const isLeft = 'reason' in noted && presentReport(dataDir, row)?.isOurs === false;
-      return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
+      return isLeft ? { ...proposal, problem: store.fileEdited(row, proposal.file) } : proposal;
     },
     text: (id) => proposedText(context, id),
     async filesAfter(id) {
-      const row = rowOf(historyFor(id, writer), id);
+      const row = store.rowOf(store.historyFor(id, writer), id);
       if (!isWaiting(row)) return undefined;
       // `approve` throws the reason.
       return unlessCoded(() => {
@@ -140,10 +130,10 @@ export function createProposals(
     },
     fileAfter: (id) => fileAfter(context, findUndecided(writer, id)),
     async whyAlone(id) {
-      const row = rowOf(historyFor(id, writer), id);
+      const row = store.rowOf(store.historyFor(id, writer), id);
       return isWaiting(row) ? whyPlanAlone(row, presentState(context, row).plan) : 'it is decided';
     },
-    skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
+    skillOf: (id) => skillOf(context, store.rowOf(store.historyFor(id, writer), id)),
     edit: (...given) => edit(context, ...given),
     approve: (...given) => approve(context, ...given),
     reject: (...given) => reject(context, ...given),
@@ -152,7 +142,7 @@ export function createProposals(
     async stats() {
       if (!writer.hasHistory()) return proposalStats([], new Set());
       const database = writer.database();
-      const rows = await withPresentState(context, proposalRows(database, 'all'));
+      const rows = await withPresentState(context, store.proposalRows(database, 'all'));
       return proposalStats(rows, rolledBack(database));
     },
     announce,

@@ -8,15 +8,8 @@ import { openDatabase, type SqliteDatabase } from '../../../core/store/open-data
 import type { Writer } from '../../history/journal/writer.ts';
 import { getBlob } from '../../history/revisions.ts';
 import type { Actor } from '../../history/types.ts';
-import {
-  addEvent,
-  contentDigestsOf,
-  historyFor,
-  type ProposalRow,
-  proposalOf,
-  purgeOf,
-  rowOf,
-} from '../propose/proposal-store.ts';
+import type { ProposalRow } from '../propose/proposal-store.ts';
+import * as store from '../propose/proposal-store.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 
 /** The rows stay, with digests of the contents. @param caches - Removed, because they may have the texts. */
@@ -28,9 +21,9 @@ export async function purge(
 ): Promise<readonly PurgedProposal[]> {
   if (ids.length === 0) throw invalidArgument('Name a proposal to purge.');
   const [first = ''] = ids;
-  historyFor(first, writer);
+  store.historyFor(first, writer);
   return writer.exclusively((database, dataDir) => {
-    const rows = ids.map((id) => rowOf(database, id));
+    const rows = ids.map((id) => store.rowOf(database, id));
     const notRejected = rows.find(({ state }) => state !== 'rejected');
     if (notRejected) {
       const { id, state } = notRejected;
@@ -55,7 +48,7 @@ export async function purge(
     return rows.map(({ id, skill_id: skillId }, at) => ({
       proposalId: id,
       skillId,
-      purged: purgeOf(database, id) as NonNullable<ReturnType<typeof purgeOf>>,
+      purged: store.purgeOf(database, id) as NonNullable<ReturnType<typeof store.purgeOf>>,
       shared: contents[at]?.filter((digest) => isKept(database, digest)).length ?? 0,
     }));
   });
@@ -69,8 +62,8 @@ function purgeRows(database: SqliteDatabase, ids: readonly string[], mark: Mark)
   database.exec('PRAGMA secure_delete = ON');
   database.transaction(() => {
     for (const id of ids) {
-      const row = rowOf(database, id);
-      const [reason, marks] = [reasonToKeep(database, row), contentDigestsOf(database, row)];
+      const row = store.rowOf(database, id);
+      const [reason, marks] = [reasonToKeep(database, row), store.contentDigestsOf(database, row)];
       database
         .prepare(
           `UPDATE proposal SET diff = '', justification = '', evidence = NULL, checks = '[]', conflict = NULL, base = NULL,
@@ -79,7 +72,7 @@ function purgeRows(database: SqliteDatabase, ids: readonly string[], mark: Mark)
         .run(reason, id);
       database.prepare("DELETE FROM proposal_event WHERE proposal = ? AND kind = 'recommended'").run(id);
       database.prepare("UPDATE proposal_event SET content = '{}' WHERE proposal = ? AND kind <> 'purged'").run(id);
-      if (!purgeOf(database, id)) addEvent(database, id, 'purged', mark, { marks });
+      if (!store.purgeOf(database, id)) store.addEvent(database, id, 'purged', mark, { marks });
     }
     database.exec(DELETE_UNREFERENCED);
   });
@@ -90,7 +83,7 @@ const QUOTED_CHARACTERS = 8;
 
 /** The reason without words quoted from the purged texts, unless the skill had them before. */
 function reasonToKeep(database: SqliteDatabase, row: ProposalRow): string | null {
-  const { diff, justification, evidence, conflict, recommendations } = proposalOf(database, row, '');
+  const { diff, justification, evidence, conflict, recommendations } = store.proposalOf(database, row, '');
   const contents = contentsOf(database, row).map((digest) => getBlob(database, digest).toString('utf8'));
   const texts = [diff, justification, evidence, conflict, ...recommendations.map(({ reason }) => reason), ...contents];
   const before = row.base !== null && isKept(database, row.base) ? getBlob(database, row.base).toString('utf8') : '';

@@ -14,16 +14,8 @@ import { putBlob } from '../../history/revisions.ts';
 import { folderOf } from '../../history/skill-location.ts';
 import type { Check } from '../checks/checks.ts';
 import { runChecks } from '../checks/run-checks.ts';
-import {
-  addEvent,
-  assertNoDuplicate,
-  insertProposal,
-  type NewProposal,
-  proposalRows,
-  rejectedBefore,
-  reportPath,
-  rowsWhere,
-} from './proposal-store.ts';
+import type { NewProposal } from './proposal-store.ts';
+import * as store from './proposal-store.ts';
 import { baseOf, type Request, requestOf } from './request.ts';
 import { turnOffWarning } from './turned-off.ts';
 import type { ProposalInput, ProposalReceipt } from './types.ts';
@@ -56,7 +48,7 @@ export async function submit(
       const file = writer.record(location).find((recorded) => kind === 'update' && recorded.path === path);
       // Somebody may have changed it while the checks ran.
       if ((file?.kept ? file.digest : baseOf(context, request)) !== request.base) return false;
-      assertNoDuplicate(database, row);
+      store.assertNoDuplicate(database, row);
       if (!isPerson(author)) assertMayPropose(database, row, after);
       const open = database.prepare<{ n: number }>("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get();
       if ((open?.n ?? 0) >= MAX_OPEN)
@@ -69,7 +61,7 @@ export async function submit(
     });
     if (!isStored) continue;
     const warning = path === location.skillFile ? turnOffWarning(location.skillId, before, after) : undefined;
-    const file = join(writer.dataDir, reportPath(row));
+    const file = join(writer.dataDir, store.reportPath(row));
     return { proposalId: row.id, file, state: row.state, ...(warning === undefined ? {} : { warning }) };
   }
 }
@@ -105,8 +97,8 @@ export async function newProposal(
 /** Call it in a transaction. */
 export function storeProposal(database: SqliteDatabase, { before, after }: Request, row: NewProposal): void {
   for (const bytes of [before, after]) if (bytes) putBlob(database, bytes);
-  insertProposal(database, row);
-  addEvent(database, row.id, 'created', { by: row.author, at: row.created });
+  store.insertProposal(database, row);
+  store.addEvent(database, row.id, 'created', { by: row.author, at: row.created });
 }
 
 type Change = Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after' | 'files'>;
@@ -159,7 +151,7 @@ export function conflictProposals({ writer }: Pick<ChangeContext, 'writer'>): Co
   return {
     waiting({ skillId, key }) {
       if (!writer.hasHistory()) return [];
-      const rows = proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });
+      const rows = store.proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });
       return rows.filter(({ place }) => place === key).map(({ id }) => id);
     },
     async prepare(location, { path, base: before, theirs: after }, justification) {
@@ -185,14 +177,14 @@ function proposalId(skillId: string, now: string): string {
 
 /** Limits for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
 function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buffer | null): void {
-  const rejected = rejectedBefore(database, row, after);
+  const rejected = store.rejectedBefore(database, row, after);
   if (rejected) {
     const { id, decided_by: by, decided_at: at, decision_reason: reason } = rejected;
     const told = showHidden((reason ?? '').trim().replace(/[.!?]?$/, '.'));
     const message = `The proposal ${id} had the same content, and ${showHidden(by ?? 'unknown')} rejected it at ${at}: ${told} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
     throw new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
   }
-  const waiting = rowsWhere(database, "state IN ('open', 'stale') AND place = ? ORDER BY seq", row.place);
+  const waiting = store.rowsWhere(database, "state IN ('open', 'stale') AND place = ? ORDER BY seq", row.place);
   const ids = waiting.filter(({ author }) => nameKey(author) === nameKey(row.author)).map(({ id }) => id);
   if (ids.length < MAX_WAITING_OF_AUTHOR) return;
   const message = `${ids.length} proposals of ${showHidden(row.author)} for "${row.skill_id}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;

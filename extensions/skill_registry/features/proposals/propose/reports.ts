@@ -16,15 +16,8 @@ import { parseMapping } from '../../../core/skill/yaml-fields.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import type { WriteStep } from '../../history/journal/writer.ts';
 import type { Check } from '../checks/checks.ts';
-import {
-  addEvent,
-  editProblem,
-  noteReport,
-  type ProposalRow,
-  proposalOf,
-  reportPath,
-  rowsWhere,
-} from './proposal-store.ts';
+import type { ProposalRow } from './proposal-store.ts';
+import * as store from './proposal-store.ts';
 import { MAX_REASON } from './propose.ts';
 import type { Proposal, ProposalInput } from './types.ts';
 
@@ -54,7 +47,7 @@ export function presentReport(
   row: ProposalRow,
 ): { readonly digest: string; readonly isOurs: boolean } | undefined {
   try {
-    const digest = digestOf(readContained(dataDir, reportPath(row), MAX_BYTES, { own: true }));
+    const digest = digestOf(readContained(dataDir, store.reportPath(row), MAX_BYTES, { own: true }));
     // Both digests are stored before writing: after a crash the file may be the new or the previous report.
     return { digest, isOurs: (row.file_digest ?? '').split(' ').includes(digest) };
   } catch (error) {
@@ -71,18 +64,18 @@ export function writeDueReports(
 ): readonly Problem[] {
   const problems: Problem[] = [];
   try {
-    for (const row of rowsWhere(database, 'file_due = 1 ORDER BY seq')) {
+    for (const row of store.rowsWhere(database, 'file_due = 1 ORDER BY seq')) {
       try {
         writeReport(database, dataDir, row, onStep, at);
       } catch (error) {
         const message = `The report of the proposal ${row.id} cannot be written: ${describeError(error).replace(/\.$/, '')}. If there is a folder or a link of that name, remove it. The report is written with the next change of a skill or a proposal.`;
-        const [file, details] = [join(dataDir, reportPath(row)), { proposal: row.id }];
+        const [file, details] = [join(dataDir, store.reportPath(row)), { proposal: row.id }];
         problems.push({ code: 'WRITE_FAILED', severity: 'warning', file, message, details });
       }
     }
     const edited = "id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
-    for (const row of rowsWhere(database, edited)) {
-      const problem = editProblem(database, row, dataDir);
+    for (const row of store.rowsWhere(database, edited)) {
+      const problem = store.editProblem(database, row, dataDir);
       if (problem) problems.push(problem);
     }
   } catch {
@@ -120,10 +113,10 @@ function writeReport(
   onStep: ((step: WriteStep) => void) | undefined,
   at: string,
 ): void {
-  const text = proposalReport(proposalOf(database, row, dataDir));
+  const text = proposalReport(store.proposalOf(database, row, dataDir));
   const [present, digest] = [presentReport(dataDir, row), digestOf(text)];
   const expected = { ...row, file_digest: present?.isOurs ? `${present.digest} ${digest}` : digest };
-  noteReport(database, row.id, { digests: expected.file_digest, due: true });
+  store.noteReport(database, row.id, { digests: expected.file_digest, due: true });
   const temporary = `${TEMPORARY}${row.id}`;
   // A crash may have left one.
   withFallback(() => removeContained(dataDir, `proposals/${temporary}`, { own: true }));
@@ -132,9 +125,9 @@ function writeReport(
     // As late as possible: an editor may save at any moment.
     if (presentReport(dataDir, expected)?.isOurs === false) keepEdited(database, dataDir, row, at);
   };
-  writeContained(dataDir, reportPath(row), text, { own: true, temporary, onTemporary });
+  writeContained(dataDir, store.reportPath(row), text, { own: true, temporary, onTemporary });
   onStep?.('file-written');
-  noteReport(database, row.id, { digests: digest, due: false });
+  store.noteReport(database, row.id, { digests: digest, due: false });
   onStep?.('file-noted');
 }
 
@@ -143,8 +136,8 @@ function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow,
   let name = `${row.id}.edited.md`;
   for (let n = 2; taken.has(name); n++) name = `${row.id}.edited-${n}.md`;
   // Stored first, so that the name is known after a crash.
-  addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
-  renameContained(dataDir, reportPath(row), name, { own: true });
+  store.addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
+  renameContained(dataDir, store.reportPath(row), name, { own: true });
 }
 
 const TITLES: Readonly<Record<Proposal['kind'], string>> = { update: 'Update', create: 'Create', delete: 'Delete' };
