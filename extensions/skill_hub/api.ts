@@ -37,16 +37,37 @@ export interface OidcOptions {
   readonly scope: string;
 }
 
-export interface FeedQuery {
-  readonly after: number;
-  readonly epoch: string | undefined;
-  readonly waitSeconds: number;
+/** A request to a route of a space, whose body is not larger than it may be. */
+export interface HubAsked {
+  readonly principal: HubPrincipal;
+  /** What the path names: an id, or a digest. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  /** For its headers. */
+  readonly request: Request;
+  readonly body: Buffer;
+  /** Whether the principal may still ask: another process may have revoked it. */
+  isLetIn(): Promise<boolean>;
+  /** Runs as one of the open polls of the principal. @throws HUB_BUSY. */
+  waiting<T>(work: () => Promise<T>): Promise<T>;
   /** Ends a wait. */
   readonly signal: AbortSignal;
 }
 
-/** What is served. Every function is given a principal whose space and role were compared; errors are coded. */
+export interface HubRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below `/v1/spaces/:space`; may name `:id` or `:digest`. */
+  readonly path: string;
+  readonly role: HubRole;
+  /** Of a body. Default: none is read. */
+  readonly mostBytes?: number;
+  /** @returns what is sent as JSON, or the whole response. Errors are coded. */
+  answer(asked: HubAsked): Promise<object>;
+}
+
+/** What is served. */
 export interface HubService {
+  readonly routes: readonly HubRoute[];
   /** Of a token, as of now: another process may have revoked it. */
   principalOf(secret: string): Promise<HubPrincipal | undefined>;
   /**
@@ -58,34 +79,6 @@ export interface HubService {
   nameOf(account: string, name: string): Promise<string | undefined>;
   /** @throws STORE_UNAVAILABLE. */
   assertReady(): Promise<void>;
-  /** Waits until something is newer, or the time is over. @throws HUB_NO_PRINCIPAL once `isLetIn` says no. */
-  feed(principal: HubPrincipal, query: FeedQuery, isLetIn: () => Promise<boolean>): Promise<object>;
-  artifact(
-    principal: HubPrincipal,
-    digest: string,
-  ): Promise<{ readonly bytes: Buffer; readonly type: 'skill-md' | 'archive' }>;
-  search(principal: HubPrincipal, query: string, limit: number): Promise<object>;
-  index(principal: HubPrincipal): Promise<object>;
-  /** Of the space. @throws HUB_NOT_FOUND where it has none. */
-  policy(principal: HubPrincipal): Promise<Buffer>;
-  propose(principal: HubPrincipal, sent: unknown): Promise<{ readonly answer: object; readonly isNew: boolean }>;
-  addUsage(principal: HubPrincipal, sent: unknown): Promise<{ readonly answer: object; readonly isNew: boolean }>;
-  /** Of the last days. */
-  usage(principal: HubPrincipal, days: number): Promise<object>;
-  proposals(
-    principal: HubPrincipal,
-    filter: { readonly state?: string | undefined; readonly skillId?: string | undefined; readonly limit: number },
-  ): Promise<object>;
-  proposal(principal: HubPrincipal, id: string): Promise<object>;
-  decide(principal: HubPrincipal, id: string, sent: unknown): Promise<object>;
-  publish(
-    principal: HubPrincipal,
-    skillId: string,
-    artifact: { readonly bytes: Buffer; readonly type: 'skill-md' | 'archive' },
-    inspected: string | undefined,
-  ): Promise<object>;
-  withdraw(principal: HubPrincipal, skillId: string): Promise<object>;
-  rollback(principal: HubPrincipal, skillId: string, sent: unknown): Promise<object>;
 }
 
 /** The review page of a space. It shows a request as that of the person who was let in, and asks for no token. */

@@ -1,12 +1,11 @@
 import { type Context, Hono } from 'hono';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { type Served, serve } from '../../lib/serving/index.ts';
-import { type Caller, callerWith, createLimits, principalFor, principalsWith } from './access.ts';
+import { bodyOf, type Caller, callerWith, createLimits, principalFor, principalsWith } from './access.ts';
 import type { HubEntrance, HubPrincipal, HubRequest, HubService, PersonPages } from './api.ts';
 import { loadClient } from './login.ts';
 import { People } from './person.ts';
 import { loadTelemetry } from './requests.ts';
-import { ROUTES } from './routes.ts';
 
 export interface ServeHubOptions {
   readonly service: HubService;
@@ -102,12 +101,22 @@ function createApp(
     await service.assertReady();
     return context.json({ ok: true });
   });
-  for (const { method, path, role, answer } of ROUTES)
-    app.on(method, `/v1/spaces/:space${path}`, async (context) => {
+  for (const route of service.routes)
+    app.on(route.method, `/v1/spaces/:space${route.path}`, async (context) => {
+      const { req } = context;
       const caller = await callerOf(context);
-      const principal = principalFor(caller, context.req.param('space') ?? '', role);
-      const isLetIn = async () => (await caller.again()).some(({ space }) => space === principal.space);
-      return answer({ context, principal, isLetIn, service, limits, stopping });
+      const principal = principalFor(caller, req.param('space') ?? '', route.role);
+      const answer = await route.answer({
+        principal,
+        id: req.param('id') ?? req.param('digest') ?? '',
+        query: new URL(req.url).searchParams,
+        request: req.raw,
+        body: route.mostBytes === undefined ? Buffer.alloc(0) : await bodyOf(req.raw, route.mostBytes),
+        isLetIn: async () => (await caller.again()).some(({ space }) => space === principal.space),
+        waiting: (work) => limits.waiting(principal, work),
+        signal: AbortSignal.any([stopping, req.raw.signal]),
+      });
+      return answer instanceof Response ? answer : Response.json(answer);
     });
   // Without a principal every address below is the same.
   app.all('/v1/*', async (context) => {

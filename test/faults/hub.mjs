@@ -38,8 +38,8 @@ export const hub = [
   },
   {
     title: 'A proposer is shown proposals of other persons',
-    in: 'createService.proposal',
-    never: '!isReviewer(principal) && row.person !== principal.person',
+    in: 'proposal',
+    never: '!isReviewer(asked) && row.person !== asked.principal.person',
     test: 'shows a proposer the proposals of its person, and no others',
   },
   {

@@ -28,7 +28,7 @@ export function proposalsOf(team: Team, settled: () => Promise<unknown>): Propos
       const states: readonly ProposalState[] | undefined =
         state === 'all' ? undefined : isDecided ? [state] : ['open', 'stale'];
       const rows = await team.store.proposals(team.space, {
-        ...(states && { states }),
+        states,
         author,
         skillId,
         limit: state === 'open' || state === 'stale' ? undefined : limit,

@@ -157,7 +157,7 @@ export interface HubStore {
   proposals(
     space: string,
     filter: {
-      readonly states?: readonly HubProposal['state'][];
+      readonly states?: readonly HubProposal['state'][] | undefined;
       readonly skillId?: string | undefined;
       readonly author?: string | undefined;
       readonly person?: string | undefined;
