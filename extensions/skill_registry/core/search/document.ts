@@ -7,7 +7,10 @@ import type { Skill } from '../skill/skill.ts';
 /** Has the id, because the id is searched too. A skill on another machine has a digest of its header. */
 export function documentKey(skill: Skill): string {
   const { digest, id, remote } = skill;
-  return remote ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${id} header` : `${digest} ${id}`;
+  const key =
+    keys.get(skill) ?? (remote ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${id} header` : `${digest} ${id}`);
+  keys.set(skill, key);
+  return key;
 }
 
 /** Of the header alone, until the whole document is in the index; of a skill on another machine that is the whole. */
@@ -28,3 +31,8 @@ export function headerText({ id, name, tags, triggerKeywords, description }: Ski
 export function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
   return skill.remote ? '' : withFallback(() => bodyOf(readSkill(skill).toString('utf8')));
 }
+
+// --- internal ---
+
+/** Asked for all skills after each change. */
+const keys = new WeakMap<Skill, string>();

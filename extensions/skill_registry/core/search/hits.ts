@@ -2,7 +2,7 @@ import { foldLine, nearestIds } from '../../../../lib/text/index.ts';
 import { CHUNK_DOCUMENTS, type PostingChunk, postingDocument, runsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { headerText } from './document.ts';
-import { normalizedName, scoresByName, skillsWithNamePart } from './names.ts';
+import { namesOf, normalizedName, scoresByName, skillsWithNamePart } from './names.ts';
 import type { Pool } from './pool.ts';
 import { isMostlyUnknown } from './query.ts';
 import type { Ranking } from './rank.ts';
@@ -69,7 +69,7 @@ export function hitsOf(
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const words = bestByWords(pool, ranking, accepted);
   const { best, least } = words;
-  const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
+  const names = scoresByName(namesOf(pool.skills), queryName.length <= MAX_NAME ? queryName : '');
   const ranks = likeness ? addMeaning(pool, combined, words, likeness) : combined;
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
   // A skill with every word of the query stays first.
@@ -110,14 +110,10 @@ export function relevantOf(pool: Pool, ranking: Ranking, likeness?: Likeness): r
 }
 
 /** For a query without matching words: skills whose names contain it; else, for one word, whose texts contain it. */
-export function hitsInsideWords(
-  { skills, names }: Pool,
-  query: string,
-  accepts: Accepts = () => true,
-): readonly SearchHit[] {
+export function hitsInsideWords({ skills }: Pool, query: string, accepts: Accepts = () => true): readonly SearchHit[] {
   const part = foldLine(query).toLowerCase();
   if ((part.length < MIN_SUBSTRING && !/\p{Lo}/u.test(part)) || part.length > MAX_PART) return [];
-  const named = [...skillsWithNamePart(names, normalizedName(part))]
+  const named = [...skillsWithNamePart(namesOf(skills), normalizedName(part))]
     .map((position) => skills[position] as Skill)
     .filter(accepts);
   if (named.length > 0) return named.map((skill) => ({ skill, score: PART_OF_NAME }));

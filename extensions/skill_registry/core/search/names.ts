@@ -13,7 +13,7 @@ export function normalizedName(text: string): string {
     .trim();
 }
 
-/** The names of a pool in one text: searching it is a hundred times faster than searching each name. */
+/** The names of skills in one text: searching it is a hundred times faster than searching each name. */
 export interface NameTable {
   /** Ids and names by `normalizedName`, with line ends around each. */
   readonly names: string;
@@ -24,26 +24,11 @@ export interface NameTable {
   readonly triggers: ReadonlyMap<string, readonly number[]>;
 }
 
-export function makeNameTable(skills: readonly Skill[]): NameTable {
-  const triggers = new Map<string, number[]>();
-  const names: string[] = [];
-  const qualified: string[] = [];
-  for (const [position, { id, name, qualifiedId, triggerKeywords }] of skills.entries()) {
-    for (const keyword of triggerKeywords.map(normalizedName)) {
-      const positions = triggers.get(keyword);
-      if (positions) positions.push(position);
-      else triggers.set(keyword, [position]);
-    }
-    names.push(`\n${normalizedName(id)}\n${normalizedName(name)}\n`);
-    qualified.push(`\n${normalizedName(qualifiedId)}\n`);
-  }
-  return {
-    names: names.join(''),
-    nameStarts: startsOf(names),
-    qualified: qualified.join(''),
-    qualifiedStarts: startsOf(qualified),
-    triggers,
-  };
+/** Made when it is asked for: after most changes nobody searches. */
+export function namesOf(skills: readonly Skill[]): NameTable {
+  const table = tables.get(skills) ?? makeNameTable(skills);
+  tables.set(skills, table);
+  return table;
 }
 
 export function scoresByName(table: NameTable, query: string): ReadonlyMap<number, number> {
@@ -76,6 +61,30 @@ export function lastUpTo(numbers: Uint32Array, most: number): number {
 }
 
 // --- internal ---
+
+const tables = new WeakMap<readonly Skill[], NameTable>();
+
+function makeNameTable(skills: readonly Skill[]): NameTable {
+  const triggers = new Map<string, number[]>();
+  const names: string[] = [];
+  const qualified: string[] = [];
+  for (const [position, { id, name, qualifiedId, triggerKeywords }] of skills.entries()) {
+    for (const keyword of triggerKeywords.map(normalizedName)) {
+      const positions = triggers.get(keyword);
+      if (positions) positions.push(position);
+      else triggers.set(keyword, [position]);
+    }
+    names.push(`\n${normalizedName(id)}\n${normalizedName(name)}\n`);
+    qualified.push(`\n${normalizedName(qualifiedId)}\n`);
+  }
+  return {
+    names: names.join(''),
+    nameStarts: startsOf(names),
+    qualified: qualified.join(''),
+    qualifiedStarts: startsOf(qualified),
+    triggers,
+  };
+}
 
 function startsOf(texts: readonly string[]): Uint32Array {
   const starts = new Uint32Array(texts.length);

@@ -1,7 +1,6 @@
 import type { TextIndex } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { documentOf } from './document.ts';
-import { makeNameTable, type NameTable } from './names.ts';
 
 export interface Pool {
   readonly skills: readonly Skill[];
@@ -15,7 +14,6 @@ export interface Pool {
   readonly sectionLengths: Uint16Array;
   /** Never 0. */
   readonly means: { readonly header: number; readonly total: number; readonly section: number };
-  readonly names: NameTable;
 }
 
 export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
@@ -53,6 +51,5 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
     total: Math.max(1, total / Math.max(1, documents)),
     section: Math.max(1, total / Math.max(1, at)),
   };
-  const names = makeNameTable(skills);
-  return { skills, positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means, names };
+  return { skills, positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means };
 }

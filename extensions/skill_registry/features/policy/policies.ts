@@ -186,7 +186,7 @@ function rulingOf({ kept, name, hours }: Governing, facts: SkillFacts): Ruling |
 
 /** A file in node_modules claims to be of that package, whatever has led there. */
 function packageOf({ dir, file }: Skill): readonly string[] {
-  const name = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(dir ?? file)?.[1];
+  const name = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/s.exec(dir ?? file)?.[1];
   return name === undefined ? [] : [`npm:${name.replace('\\', '/')}`];
 }
 
