@@ -7,7 +7,7 @@ import { equalCopies } from '../../../extensions/skill_registry/core/catalog/equ
 import { mergeSources } from '../../../extensions/skill_registry/core/catalog/merge.ts';
 import { requiresProblems } from '../../../extensions/skill_registry/core/catalog/requires.ts';
 import { heldProblems, restrictScan } from '../../../extensions/skill_registry/core/catalog/restrictions.ts';
-import { changedIds, fingerprintOf, type Snapshot } from '../../../extensions/skill_registry/core/catalog/snapshot.ts';
+import { changedIds, isSameCatalog, type Snapshot } from '../../../extensions/skill_registry/core/catalog/snapshot.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/core/sources/source.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 
@@ -40,7 +40,7 @@ const WORK: Readonly<Record<string, () => Promise<unknown>>> = {
   'names a problem once': () => uniqueProblems([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
   'looks for ids that look alike': () => confusableIds(skills),
   'looks for what is required': () => requiresProblems(before),
-  'compares two snapshots': () => fingerprintOf(before),
+  'compares two snapshots': () => isSameCatalog(before, { ...before }),
   'tells which ids have changed': () => changedIds(before, after),
   'looks for equal copies': () => equalCopies([{} as SkillSource], [{ skills, problems: [] }], {} as never, undefined),
 };

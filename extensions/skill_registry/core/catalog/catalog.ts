@@ -9,7 +9,7 @@ import { isSameList, type SkillSource, type SourceScan } from '../sources/source
 import { type Assembled, assemble } from './assemble.ts';
 import { equalCopies } from './equal-copies.ts';
 import { type Restricted, type RestrictionOptions, restrictionsNow, restrictScan } from './restrictions.ts';
-import { changedIds, fingerprintOf, frozen, type Snapshot } from './snapshot.ts';
+import { changedIds, frozen, isSameCatalog, type Snapshot } from './snapshot.ts';
 
 export interface CatalogOptions extends RestrictionOptions {
   readonly limits: SkillRegistryConfig['limits'];
@@ -39,8 +39,6 @@ export class Catalog {
   /** Reasons that no snapshot has yet, by qualified id; and `#current` with them. */
   readonly #held = new Map<string, string>();
   #marked: Snapshot | undefined;
-  /** Of `#current`; undefined until it is first compared, which most processes never do. */
-  #fingerprint: string | undefined;
   #assembled: Assembled | undefined;
   #running: Promise<Snapshot> | undefined;
   #following: Promise<Snapshot> | undefined;
@@ -147,8 +145,8 @@ export class Catalog {
   }
 
   #subscribe(source: SkillSource): void {
-    const changed = (): void => {
-      if (!this.#isClosed && this.#sources.includes(source)) this.refresh().catch(() => undefined);
+    const changed = (ids?: readonly string[]): void => {
+      if (!this.#isClosed && this.#sources.includes(source)) this.#readSome(ids).catch(() => undefined);
     };
     const end = source.subscribe?.(changed);
     if (end) this.#subscriptions.set(source, end);
@@ -169,8 +167,15 @@ export class Catalog {
     return this.#running;
   }
 
+  /** @param ids - Undefined: all. */
+  async #readSome(ids: readonly string[] | undefined): Promise<void> {
+    if (!ids || ids.length > FEW) await this.refresh();
+    else for (const id of ids) await this.#readOne(({ qualifiedId }) => qualifiedId === id);
+  }
+
   async #readOne(isIt: (skill: Skill) => boolean): Promise<Snapshot> {
-    if (this.#running || this.#following) return this.refresh();
+    while (this.#running && !this.#following) await this.#running.catch(() => undefined);
+    if (this.#following !== undefined) return this.#following;
     return this.#run(async () => (await this.#readAgain(isIt)) ?? this.#scanAll());
   }
 
@@ -194,7 +199,7 @@ export class Catalog {
     const now = { ...before, skills: before.skills.map((one) => (one === skill ? read.skill : one)) };
     this.#restricted.scans.set(read.scan, now);
     this.#assembled = { ...last, scans: last.scans.with(at, now) };
-    return this.#show(next, frozen([skill.id]), undefined);
+    return this.#show(next, frozen([skill.id]));
   }
 
   async #scanAll(): Promise<Snapshot> {
@@ -237,21 +242,15 @@ export class Catalog {
   }
 
   async #replaceIfChanged(next: Snapshot): Promise<Snapshot> {
-    let fingerprint: string | undefined;
-    if (this.#current.version > 0) {
-      this.#fingerprint ??= await fingerprintOf(this.#current);
-      fingerprint = await fingerprintOf(next);
-      if (fingerprint === this.#fingerprint) return this.#current;
-    }
+    if (this.#current.version > 0 && (await isSameCatalog(this.#current, next))) return this.#current;
     const ids = frozen(this.#listeners.size > 0 ? await changedIds(this.#current, next) : []);
     await eachWithBreaks(next.byQualifiedId.values(), frozen);
     await eachWithBreaks(next.builtIn.values(), frozen);
     await eachWithBreaks(next.problems, frozen);
-    return this.#show(frozen(next), ids, fingerprint);
+    return this.#show(frozen(next), ids);
   }
 
-  async #show(snapshot: Snapshot, ids: readonly string[], fingerprint: string | undefined): Promise<Snapshot> {
-    this.#fingerprint = fingerprint;
+  async #show(snapshot: Snapshot, ids: readonly string[]): Promise<Snapshot> {
     this.#current = snapshot;
     this.#mark();
     for (const listener of [...this.#listeners]) {
@@ -265,6 +264,8 @@ export class Catalog {
 // --- internal ---
 
 const LEFT_OUT: SourceScan = { skills: [], problems: [] };
+/** Skills that are read one after the other: more cost as much as all. */
+const FEW = 16;
 
 /** A skill that cannot be loaded (an error) counts, too. */
 function hasOwn({ skills, problems }: SourceScan): boolean {

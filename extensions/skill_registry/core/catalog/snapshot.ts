@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
 import { eachWithBreaks } from '../../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -60,32 +59,23 @@ export function copyForCallers(snapshot: Snapshot): Snapshot {
   return copy;
 }
 
-export async function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): Promise<string> {
-  const hash = createHash('sha256');
-  const add = (value: unknown): void => void hash.update(`${JSON.stringify(value)}\n`);
-  for (const skills of [byQualifiedId, builtIn]) {
-    await eachWithBreaks(skills, ([id, skill]) => {
-      const { realFile, digest, hiddenBecause, heldBecause, disabledFor, preload } = skill;
-      add([id, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload, remoteEntryOf(skill)]);
-    });
-    add(null);
-  }
-  await eachWithBreaks(problems, ({ code, file, line, message }) => add([code, file, line, message]));
-  const states = [...packs].map(([id, { scopes }]) => [
-    id,
-    scopes.entry,
-    ...scopes.states,
-    ...[...scopes.events].map(([state, events]) => [state, ...events]),
-  ]);
-  add([sources, states]);
-  return hash.digest('hex');
+/** Apart from the version. Most skills are the same objects. */
+export async function isSameCatalog(before: Snapshot, after: Snapshot): Promise<boolean> {
+  return (
+    stampOfPacks(before) === stampOfPacks(after) &&
+    (await isSameList(before.byQualifiedId.values(), after.byQualifiedId.values(), stampOf)) &&
+    (await isSameList(before.builtIn.values(), after.builtIn.values(), stampOf)) &&
+    (await isSameList(before.problems, after.problems, ({ code, file, line, message }) =>
+      JSON.stringify([code, file, line, message]),
+    ))
+  );
 }
 
 export async function changedIds(before: Snapshot, after: Snapshot): Promise<readonly string[]> {
   const changed = new Set<string>();
   const compare = (id: string): void => {
     const [old, now] = [before.byId.get(id), after.byId.get(id)];
-    if (old !== now && stampOf(old) !== stampOf(now)) changed.add(id);
+    if (old !== now && (!old || !now || stampOf(old) !== stampOf(now))) changed.add(id);
   };
   await eachWithBreaks(before.byId.keys(), compare);
   await eachWithBreaks(after.byId.keys(), (id) => {
@@ -126,13 +116,29 @@ function copyOfPack({ scopes, byId }: Pack): Pack {
   return { scopes: { ...scopes, states, events: readOnly(events) }, byId: readOnly(new Map(byId)) };
 }
 
-function stampOf(skill: Skill | undefined): string | undefined {
-  if (!skill) return undefined;
-  const { qualifiedId, digest, hiddenBecause, heldBecause, disabledFor } = skill;
-  return [qualifiedId, digest, hiddenBecause, heldBecause, disabledFor, remoteEntryOf(skill)].join('\0');
+async function isSameList<T>(before: Iterable<T>, after: Iterable<T>, stamp: (one: T) => string): Promise<boolean> {
+  const others = before[Symbol.iterator]();
+  let isSame = true;
+  await eachWithBreaks(after, (one) => {
+    const { done, value: other } = others.next();
+    isSame &&= !done && (one === other || stamp(one) === stamp(other));
+  });
+  return isSame && others.next().done === true;
 }
 
 /** What is known of a skill on another machine may change without its file. */
-function remoteEntryOf(skill: Skill): string | undefined {
-  return skill.remote ? JSON.stringify(skill) : undefined;
+function stampOf(skill: Skill): string {
+  const { qualifiedId, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload, remote } = skill;
+  const known = [qualifiedId, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload];
+  return JSON.stringify(remote ? skill : known);
+}
+
+function stampOfPacks({ packs, sources }: Snapshot): string {
+  const states = [...packs].map(([id, { scopes }]) => [
+    id,
+    scopes.entry,
+    ...scopes.states,
+    ...[...scopes.events].map(([state, events]) => [state, ...events]),
+  ]);
+  return JSON.stringify([sources, states]);
 }

@@ -77,8 +77,11 @@ export interface SkillSource {
   fileDigest?(skill: Skill, path: string): string | undefined;
   /** Folders to watch for changes, existing or not. */
   watchFolders(): readonly string[];
-  /** Calls `changed` when the skills have changed. Absent: the source reports no changes. @returns unsubscribes. */
-  subscribe?(changed: () => void): () => void;
+  /**
+   * Calls `changed` when the skills have changed. Absent: the source reports no changes. @returns unsubscribes.
+   * `ids`: qualified ids of the only ones that have, all of which were and are there. Default: unknown.
+   */
+  subscribe?(changed: (ids?: readonly string[]) => void): () => void;
   scopes?(): PackScopes | undefined;
   /** Whether a real path is inside the source. */
   contains(path: string): boolean;

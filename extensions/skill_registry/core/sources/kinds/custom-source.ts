@@ -30,7 +30,7 @@ export function createCustomSource(
   let failure: string | undefined;
   const subscribe = (changed: () => void): (() => void) => {
     // A promise is the program's mistake; its rejection must not end the process.
-    const subscribed = (async (): Promise<unknown> => source.onChange?.(changed))();
+    const subscribed = (async (): Promise<unknown> => source.onChange?.(() => changed()))();
     subscribed.catch((error) => {
       failure = describeError(error).replace(/\.$/, '');
     });
