@@ -49,6 +49,24 @@ export const hubMachines = [
     test: 'reads everything anew after another epoch, and after a head that went back',
   },
   {
+    title: 'Changes from before a restore count after it, where its numbers come again',
+    in: 'feedOf.fetchCopy',
+    swap: ['news.isWhole ? randomUUID() : at?.reading', 'at?.reading'],
+    test: 'counts no more after the hub has begun anew, also where its numbers come again',
+  },
+  {
+    title: 'A change counts wherever it stands in the journal',
+    in: 'withChanges',
+    swap: ['line.startsWith(JSON.stringify({ after: index }).slice(0, -1))', "line !== ''"],
+    test: 'counts no more after the hub has begun anew, also where its numbers come again',
+  },
+  {
+    title: 'A machine is not told which skill a hub has changed',
+    in: 'changedNames',
+    swap: ['entry !== before.entries[at]', 'entry.name !== before.entries[at]?.name'],
+    test: 'wherever it is cut, and the next answer brings the rest',
+  },
+  {
     title: 'A change names one skill, and its entry another',
     in: 'readOn',
     swap: ['change.entry.id !== change.id', "change.entry.id === ''"],

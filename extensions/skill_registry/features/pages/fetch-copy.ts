@@ -21,7 +21,6 @@ import {
   keptParts,
   noteFetched,
   type PageCopy,
-  readCopy,
   skillFolder,
   stampOf,
   writeCopy,
@@ -31,9 +30,9 @@ import {
 const MOST_WHOLE = 200;
 
 /** Replaces the copy in one step, the first one also before bodies come. The next process goes on with what came. */
-export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers }) => {
+export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, headers, ...given }) => {
   makePrivateFolder(folder);
-  const before = readCopy(folder);
+  const before = given.before?.copy;
   const answer = await askPage(url, before, { signal, headers });
   const isSameCopy = (): { readonly isComplete: true } => {
     confirmCopy(folder);

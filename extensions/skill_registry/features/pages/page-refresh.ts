@@ -13,6 +13,7 @@ import {
   type FetchSkill,
   fetchedSkills,
   isOfSkill,
+  type KnownCopy,
   type PageCopy,
   readCopy,
   statsOfCopy,
@@ -57,10 +58,13 @@ export class PageRefresh {
   /** What has come since the copy was written, by `copyKey`. */
   readonly fetched: Map<string, CopiedSkill> = new Map();
   readonly #coming = new Map<string, Promise<void>>();
+  #known: KnownCopy | undefined;
   #opened: OpenedCopy = NO_COPY;
-  /** Of the files that `#opened` was read from. */
-  #identity: readonly string[] = [];
-  #changed: (() => void) | undefined;
+  /** Stats of the journal that `fetched` was read from. */
+  #journal = '';
+  /** What the last scan has seen, or was told of. */
+  #told: PageCopy | undefined;
+  #changed: ((names?: readonly string[]) => void) | undefined;
   #asking: Promise<void> | undefined;
   #isFirst = true;
   /** A scan waits and will report the result itself. */
@@ -122,26 +126,34 @@ export class PageRefresh {
 
   async #open(): Promise<OpenedCopy> {
     const { folder } = this.#options;
-    const stats = statsOfCopy(folder);
-    if (!stats) return NO_COPY;
-    const { ino, size, birthtimeMs, mtimeMs: answeredAt } = stats;
-    const journal = statsOfCopy(folder, 'fetched.jsonl');
-    // mtime is left out: it changes with every answer of the page.
-    const identity = [`${ino} ${size} ${birthtimeMs}`, `${journal?.ino} ${journal?.size}`];
-    const isSame = identity.map((one, at) => this.#opened.copy !== undefined && one === this.#identity[at]);
-    if (isSame.every(Boolean)) this.#opened = { ...this.#opened, answeredAt };
+    const copy = this.#read();
+    this.#told = copy;
+    if (!copy) return NO_COPY;
+    const answeredAt = statsOfCopy(folder)?.mtimeMs ?? 0;
+    const stats = statsOfCopy(folder, 'fetched.jsonl');
+    const journal = `${stats?.ino} ${stats?.size}`;
+    if (copy === this.#opened.copy && journal === this.#journal) this.#opened = { ...this.#opened, answeredAt };
     else {
-      const copy = isSame[0] ? this.#opened.copy : readCopy(folder);
-      this.#identity = identity;
+      this.#journal = journal;
       this.fetched.clear();
       for (const one of fetchedSkills(folder)) this.fetched.set(copyKey(one), one);
-      const entries = copy?.entries ?? [];
+      const { entries } = copy;
       const come = entries.flatMap((entry) => this.fetched.get(copyKey(entry)) ?? []);
-      const here = [...(copy?.skills ?? []), ...come];
+      const here = [...copy.skills, ...come];
       const away = come.length === 0 ? entries : entries.filter((entry) => !this.fetched.has(copyKey(entry)));
       this.#opened = { copy, here, away, answeredAt, damaged: new Set(await damagedSkills(folder, here)) };
     }
     return this.#opened;
+  }
+
+  #read(): PageCopy | undefined {
+    this.#known = readCopy(this.#options.folder, this.#known);
+    return this.#known?.copy;
+  }
+
+  /** As it is now. Undefined where the whole skill is here, or there is none. */
+  entry(name: string): IndexEntry | undefined {
+    return this.#known?.copy.entries.find((one) => one.name === name);
   }
 
   /** Once for all who ask at once. */
@@ -178,7 +190,8 @@ export class PageRefresh {
     return [problemOf(this.#failed, url, copy ? new Date(answeredAt).toISOString() : undefined)];
   }
 
-  subscribe(changed: () => void): () => void {
+  /** @param changed - Gets the names of skills whose entries are others now; without an argument, more has changed. */
+  subscribe(changed: (names?: readonly string[]) => void): () => void {
     this.#changed = changed;
     return () => {
       this.#changed = undefined;
@@ -191,12 +204,14 @@ export class PageRefresh {
     const { url, folder, intervalMs, fetching, maxMs = MAX_MS } = this.#options;
     const signal = waiting ?? this.#ended.signal;
     const before = this.#failed?.message;
-    const asked = { url, folder, damaged, signal, waits: waiting !== undefined, headers: this.#headers };
-    let [isComplete, isSame] = [false, false];
+    // Another process may have heard what nobody here was told.
+    const waits = this.#read() === this.#told && waiting !== undefined;
+    const asked = { url, folder, before: this.#known, damaged, signal, waits, headers: this.#headers };
+    let isComplete = false;
     this.#isOutdated = false;
     try {
       const { fetchCopy } = await fetching();
-      ({ isComplete, isSame = false } = await fetchCopy(asked));
+      ({ isComplete } = await fetchCopy(asked));
       this.#failed = undefined;
     } catch (error) {
       if (!signal.aborted) this.#failed = failureOf(error);
@@ -205,8 +220,12 @@ export class PageRefresh {
     const again = { firstMs: intervalMs, maxMs: Math.max(intervalMs, maxMs), jitter: true };
     this.#notBefore = Date.now() + (isComplete ? intervalMs : backOff(this.#failures, again));
     this.#asking = undefined;
-    const isNews = this.#failed ? this.#failed.message !== before : before !== undefined || !isSame;
-    if (isNews && !this.#isAwaited && !signal.aborted) this.#changed?.();
+    if (this.#isAwaited || signal.aborted) return;
+    const told = this.#told;
+    this.#told = this.#read();
+    const names = changedNames(told, this.#told);
+    if (this.#failed?.message !== before || !names) this.#changed?.();
+    else if (names.length > 0) this.#changed?.(names);
   }
 }
 
@@ -226,6 +245,15 @@ const MAX_PAUSE_MS = 5_000;
 
 const STILL_FETCHING =
   'The list of its skills is still being fetched, so none are shown yet. What has come is kept: the next start goes on from there.';
+
+/** Undefined when the copies differ in more than some entries. */
+function changedNames(before: PageCopy | undefined, now: PageCopy | undefined): readonly string[] | undefined {
+  if (before === now) return [];
+  if (!before || !now || before.skills !== now.skills || before.entries.length !== now.entries.length) return undefined;
+  const others = now.entries.filter((entry, at) => entry !== before.entries[at]);
+  const isSameList = now.entries.every(({ name }, at) => name === before.entries[at]?.name);
+  return isSameList ? others.map(({ name }) => name) : undefined;
+}
 
 type Failure = Pick<Problem, 'code' | 'message'> & { readonly at: number };
 

@@ -35,18 +35,27 @@ export interface CopiedFile {
   readonly path: string;
 }
 
+/** A copy as it was read. What is added to it later is read from there on. */
+export interface KnownCopy {
+  readonly copy: PageCopy;
+  /** Stats of copy.json that change when it is replaced. */
+  readonly file: string;
+  /** Bytes of the journal of changes. */
+  readonly read: number;
+}
+
+/** Entries by name that others replace; null: there is none any more. */
+export type ChangedEntries = readonly (readonly [name: string, entry: IndexEntry | null])[];
+
 /** @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
 export type FetchCopy = (
   request: FetchOptions & {
+    readonly before: KnownCopy | undefined;
     readonly damaged: ReadonlySet<string>;
     /** Waits for news where the origin can. Default: false. */
     readonly waits?: boolean;
   },
-) => Promise<{
-  readonly isComplete: boolean;
-  /** Nothing was written. Default: false. */
-  readonly isSame?: boolean;
-}>;
+) => Promise<{ readonly isComplete: boolean }>;
 
 /** Fetches one skill into the copy. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export type FetchSkill = (request: FetchOptions & { readonly entry: IndexEntry }) => Promise<CopiedSkill>;
@@ -63,6 +72,10 @@ const MAX_BYTES = 512 * 1024 * 1024;
 const FORMAT = 2;
 const FILE = 'copy.json';
 const JOURNAL = 'fetched.jsonl';
+/** Changes since copy.json was written, which would cost as much as all entries. */
+const CHANGES = 'changes.jsonl';
+/** A part of copy.json: with more changes it is written anew. */
+const MOST_CHANGES = 1 / 16;
 
 /** @param headers - A copy made with a secret is another one than that made without, or with another name of it. */
 export function copyFolder(cacheDirectory: string, url: string, headers?: object): string {
@@ -75,21 +88,59 @@ export function skillFolder(folder: string, { digest, name }: Pick<CopiedSkill, 
   return join(folder, 'skills', digest.slice('sha256:'.length), name);
 }
 
-/** Undefined when missing or unreadable: then it is fetched again. @param folder - Real path. */
-export function readCopy(folder: string): PageCopy | undefined {
-  return readOr(undefined, () => {
-    const { entries = [], ...copy } = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
-    const isKnown = Number(copy.format) === 1 || copy.format === FORMAT;
-    return isKnown && copy.skills.every(isUsable) && entries.every(isEntry) ? { ...copy, entries } : undefined;
+/** Undefined when missing or unreadable: then it is fetched again. Unchanged, it has the `copy` of `before`. */
+export function readCopy(folder: string, before?: KnownCopy): KnownCopy | undefined {
+  const stats = statsOfCopy(folder);
+  if (!stats) return undefined;
+  // mtime is left out: it changes with every answer of the page.
+  const file = `${stats.ino} ${stats.size} ${stats.birthtimeMs}`;
+  if (before?.file === file) return withChanges(folder, before);
+  const copy = readOr(undefined, () => {
+    const { entries = [], ...read } = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
+    const isKnown = Number(read.format) === 1 || read.format === FORMAT;
+    return isKnown && read.skills.every(isUsable) && entries.every(isEntry) ? { ...read, entries } : undefined;
   });
+  return copy && withChanges(folder, { copy, file, read: 0 });
 }
 
 export function writeCopy(folder: string, copy: Omit<PageCopy, 'format'>): void {
   writeContained(folder, FILE, JSON.stringify({ format: FORMAT, ...copy }), { own: true });
 }
 
-/** Those of copy.json change when it is replaced; its time is that of the page's last answer. */
-export function statsOfCopy(folder: string, file: typeof FILE | typeof JOURNAL = FILE): Stats | undefined {
+/**
+ * Where another process was faster, nothing is written: what it did not know comes with the next answer.
+ * @returns false when there are so many changes that the copy is to be written anew, without them.
+ */
+export function addChanges(folder: string, before: KnownCopy, index: string, changes: ChangedEntries): boolean {
+  const after = before.copy.index;
+  if ((readCopy(folder, before)?.copy.index ?? after) !== after) return true;
+  const line = JSON.stringify({ after, index, changes });
+  const [all = 0, added = 0] = [FILE, CHANGES].map((file) => statsOfCopy(folder, file)?.size);
+  if (added + line.length > all * MOST_CHANGES) return false;
+  // Of a killed process, the last line may be incomplete.
+  appendFileSync(join(folder, CHANGES), `\n${line}`, { mode: 0o600 });
+  return true;
+}
+
+/** Unless another process has added some since. */
+export function forgetChanges(folder: string, { read }: KnownCopy): void {
+  if (statsOfCopy(folder, CHANGES)?.size === read) rmSync(join(folder, CHANGES), { force: true });
+}
+
+export function changed(entries: readonly IndexEntry[], changes: ChangedEntries): readonly IndexEntry[] {
+  const left = new Map(changes);
+  const now: IndexEntry[] = [];
+  for (const entry of entries) {
+    const change = left.get(entry.name);
+    left.delete(entry.name);
+    if (change !== null) now.push(change ?? entry);
+  }
+  for (const entry of left.values()) if (entry) now.push(entry);
+  return now;
+}
+
+/** Of copy.json the time is that of the page's last answer. */
+export function statsOfCopy(folder: string, file: string = FILE): Stats | undefined {
   return statSync(join(folder, file), { throwIfNoEntry: false });
 }
 
@@ -207,6 +258,31 @@ function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
 function isEntry({ name, digest, description, url, type, tags = [] }: IndexEntry): boolean {
   const isText = [description, url, type, ...tags].every((text) => typeof text === 'string');
   return isText && NAME.test(name) && DIGEST.test(digest);
+}
+
+/** A line counts that follows what is known: there may be some of other processes, and of an earlier copy. */
+function withChanges(folder: string, known: KnownCopy): KnownCopy {
+  if ((statsOfCopy(folder, CHANGES)?.size ?? 0) === known.read) return known;
+  const bytes = readOr(Buffer.alloc(0), () => readOwn(folder, CHANGES));
+  const now = { ...known, read: bytes.length };
+  let { index } = known.copy;
+  const changes: ChangedEntries[] = [];
+  for (const line of bytes.toString('utf8').split('\n')) {
+    const next = line.startsWith(JSON.stringify({ after: index }).slice(0, -1)) ? changeOf(line) : undefined;
+    if (!next) continue;
+    index = next.index;
+    changes.push(next.changes);
+  }
+  if (changes.length === 0) return now;
+  return { ...now, copy: { ...known.copy, index, entries: changed(known.copy.entries, changes.flat()) } };
+}
+
+function changeOf(line: string) {
+  return readOr(undefined, () => {
+    const change = JSON.parse(line) as { readonly index: string; readonly changes: ChangedEntries };
+    const isRight = change.changes.every(([name, entry]) => !entry || (isEntry(entry) && entry.name === name));
+    return isRight && typeof change.index === 'string' ? change : undefined;
+  });
 }
 
 /** Undefined for a line that a killed process left incomplete. */

@@ -85,21 +85,26 @@ export function createWellKnownSource(options: WellKnownSourceOptions): WellKnow
       const listed = away.get(qualifiedId);
       if (!copied) return listed?.skill.digest === digest ? listed.entry : undefined;
       if (!filesOfCopy(copied).some((one) => one.path === SKILL_FILE && one.digest === digest)) return undefined;
-      return opened.copy?.entries.find((one) => one.name === name && one.digest === copied.digest);
+      const entry = page.entry(name);
+      return entry?.digest === copied.digest ? entry : undefined;
     },
     follow: (signal) => page.follow(signal),
     async bring(skill) {
       await page.bring(ownSkill(away, skill).entry);
     },
     rescan(skill, { file_bytes: maxBytes }) {
-      const listed = away.get(skill.qualifiedId);
-      const copied = listed?.skill === skill ? page.fetched.get(copyKey(listed.entry)) : undefined;
+      const { qualifiedId } = skill;
+      const entry = page.entry(skill.id);
+      if (!entry || !last?.skills.includes(skill)) return undefined;
+      const copied = page.fetched.get(copyKey(entry));
       const read = copied && readOne(copied, folder, reader, maxBytes);
-      if (!last || !copied || !read?.skill || read.file.problems.length > 0) return undefined;
-      const { skill: next } = read;
-      own.set(next.qualifiedId, copied);
-      away.delete(next.qualifiedId);
-      last = { ...last, skills: last.skills.map((one) => (one === skill ? next : one)) };
+      const listed = copied ? undefined : awaySkill(entry, away.get(qualifiedId), options);
+      const next = (read ?? listed)?.skill;
+      if (!next || read?.file.problems.length) return undefined;
+      for (const known of [own, away]) known.delete(qualifiedId);
+      if (copied) own.set(qualifiedId, copied);
+      else if (listed) away.set(qualifiedId, listed);
+      if (next !== skill) last = { ...last, skills: last.skills.map((one) => (one === skill ? next : one)) };
       return { skill: next, scan: last };
     },
     readSkill: (skill, maxBytes) => read(skill, SKILL_FILE, maxBytes),
@@ -112,7 +117,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): WellKnow
     readResource: (skill, path, maxBytes) => read(skill, relativeSegments(path).join('/'), maxBytes),
     // The user's cache directory is not watched: the next scan sees what another process fetched.
     watchFolders: () => [],
-    subscribe: (changed) => page.subscribe(changed),
+    subscribe: (changed) => page.subscribe((names) => changed(names?.map((name) => `${id}:${name}`))),
     contains: (path) => isInside(path, folder),
   };
 }
@@ -165,32 +170,35 @@ function readOne(one: CopiedSkill, folder: string, reader: SkillFileReader, maxB
 async function listAway(
   entries: readonly IndexEntry[],
   before: ReadonlyMap<string, AwaySkill>,
-  { id: source, url }: Pick<WellKnownSourceOptions, 'id' | 'url'>,
+  options: Pick<WellKnownSourceOptions, 'id' | 'url'>,
 ): Promise<Map<string, AwaySkill>> {
   const listed = new Map<string, AwaySkill>();
   for (const [index, entry] of entries.entries()) {
     if (index % FILES_A_STEP === 0) await takeBreak();
-    const { name: id, description, digest } = entry;
-    const qualifiedId = `${source}:${id}`;
-    const known = before.get(qualifiedId);
-    const isSame = known?.entry.digest === digest && known.entry.description === description;
-    const skill = isSame ? known.skill : awaySkill(entry, { id, source, qualifiedId, file: `${url}#${id}` });
-    if (skill) listed.set(qualifiedId, { entry, skill });
+    const qualifiedId = `${options.id}:${entry.name}`;
+    const one = awaySkill(entry, before.get(qualifiedId), options);
+    if (one) listed.set(qualifiedId, one);
   }
   return listed;
 }
 
 /** Undefined when nothing of its description can be seen. Its digest and size are those of what is known of it. */
 function awaySkill(
-  { name, description, digest, tags = [] }: IndexEntry,
-  identity: Pick<Skill, 'id' | 'source' | 'qualifiedId' | 'file'>,
-): Skill | undefined {
+  entry: IndexEntry,
+  before: AwaySkill | undefined,
+  { id: source, url }: Pick<WellKnownSourceOptions, 'id' | 'url'>,
+): AwaySkill | undefined {
+  const { name, description, digest, tags = [] } = entry;
+  if (before?.entry.digest === digest && before.entry.description === description) return { ...before, entry };
   const fields = Object.entries({ name, description, ...(tags.length > 0 && { tags }) });
   const text = `---\n${fields.map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
-  const { header } = parseSkill(text, identity.file, name);
+  const file = `${url}#${name}`;
+  const { header } = parseSkill(text, file, name);
+  if (!header) return undefined;
+  const identity = { id: name, source, qualifiedId: `${source}:${name}`, file, dir: null, realFile: null };
   const known = Buffer.from(`${digest}\n${text}`);
-  const made = header && makeSkill(header, { ...identity, dir: null, realFile: null }, digestOf(known), known.length);
-  return made && Object.assign(made, { remote: 'until-read' as const });
+  const skill = makeSkill(header, identity, digestOf(known), known.length);
+  return { entry, skill: Object.assign(skill, { remote: 'until-read' as const }) };
 }
 
 const MAX_FAULTS = 20;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { type Archive, download, originRefused, originUnavailable } from '../../../../../lib/fetch/index.ts';
 import { makePrivateFolder } from '../../../../../lib/files/index.ts';
@@ -5,14 +6,16 @@ import { keepSkill, tidy } from '../../pages/fetch-copy.ts';
 import { fetchArtifact } from '../../pages/open-page.ts';
 import { type IndexEntry, MAX_INDEX, MAX_PAGE_SKILLS } from '../../pages/page.ts';
 import {
+  addChanges,
+  changed,
   confirmCopy,
   copyKey,
   type FetchCopy,
   type FetchSkill,
   fetchedSkills,
+  forgetChanges,
   isOfSkill,
   keepFetched,
-  readCopy,
   writeCopy,
 } from '../../pages/well-known-copy.ts';
 import { type HubEntry, type HubFeed, hubFeed } from '../wire.ts';
@@ -31,27 +34,27 @@ export function feedOf(
     });
   return {
     fetchSkill,
-    async fetchCopy({ url, folder, damaged, signal, waits = false }) {
+    async fetchCopy({ url, folder, before, damaged, signal, waits = false }) {
       makePrivateFolder(folder);
-      const before = readCopy(folder);
-      const at = before && positionOf(before.index);
+      const at = before && positionOf(before.copy.index);
       const news = await readNews(hub, at, waits && damaged.size === 0 ? WAIT_S : 0, signal);
-      const entries = new Map(news.isWhole ? [] : before?.entries.map((entry) => [entry.name, entry]));
-      for (const [id, entry] of news.changes) {
-        if (entry && keeps(id)) entries.set(id, indexEntry(entry));
-        else entries.delete(id);
-      }
-      if (entries.size > MAX_PAGE_SKILLS) throw originRefused(url, `it has more than ${MAX_PAGE_SKILLS} skills.`);
-      for (const entry of entries.values())
+      const reading = news.isWhole ? randomUUID() : at?.reading;
+      const index = JSON.stringify({ epoch: news.epoch, seq: news.seq, reading });
+      const known = news.isWhole ? undefined : before;
+      const changes = [...news.changes].map(
+        ([id, entry]) => [id, entry && keeps(id) ? indexEntry(entry) : null] as const,
+      );
+      const entries = changed(known?.copy.entries ?? [], changes);
+      if (entries.length > MAX_PAGE_SKILLS) throw originRefused(url, `it has more than ${MAX_PAGE_SKILLS} skills.`);
+      for (const entry of entries)
         if (damaged.has(entry.digest)) await fetchSkill({ url, folder, entry, signal }).catch(unlessOfSkill);
-      const isSame = !news.isWhole && news.changes.size === 0 && news.seq === at?.seq;
-      if (isSame) confirmCopy(folder);
+      if (known && (index === known.copy.index || addChanges(folder, known, index, changes))) confirmCopy(folder);
       else {
-        const index = JSON.stringify({ epoch: news.epoch, seq: news.seq });
-        writeCopy(folder, { index, url, skills: [], entries: [...entries.values()], faults: [] });
-        forgetOthers(folder, new Set([...entries.values()].map(copyKey)));
+        writeCopy(folder, { index, url, skills: [], entries, faults: [] });
+        if (before) forgetChanges(folder, before);
+        forgetOthers(folder, new Set(entries.map(copyKey)));
       }
-      return { isComplete: true, isSame };
+      return { isComplete: true };
     },
   };
 }
@@ -73,6 +76,8 @@ const FEW_ANSWERS = 10;
 interface Position {
   readonly epoch: string;
   readonly seq: number;
+  /** The last one from the beginning, at random: numbers of an epoch may come again. */
+  readonly reading?: string | undefined;
 }
 
 interface News extends Position {
@@ -82,8 +87,8 @@ interface News extends Position {
 }
 
 function positionOf(index: string): Position | undefined {
-  const { epoch, seq } = Object(withFallback((): unknown => JSON.parse(index), undefined)) as Partial<Position>;
-  return typeof epoch === 'string' && Number.isSafeInteger(seq) ? { epoch, seq: seq as number } : undefined;
+  const read = Object(withFallback((): unknown => JSON.parse(index), undefined)) as Position;
+  return typeof read.epoch === 'string' && Number.isSafeInteger(read.seq) ? read : undefined;
 }
 
 /** Another epoch, or a head below what is known: then everything is read anew. */
