@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PostgresStore } from '../../../extensions/skill_registry/features/hub/store/postgres.ts';
 import { openHub } from '../../helpers/hub.ts';
 import { asOwner, type HubDatabase, hubDatabase, usePostgres } from '../../helpers/postgres.ts';
 import { runCommand } from '../../helpers/run-command.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { keepsTheContract } from './store-contract.ts';
 
 function run(address: string, ...args: readonly string[]) {
@@ -131,6 +134,24 @@ describe('PostgreSQL', () => {
     }
   });
 
+  it('refuses at once while the database is away, however long that is, and goes on when it is back', async () => {
+    const { address } = await hubDatabase();
+    const relay = await startRelay(Number(new URL(address).port));
+    const store = await PostgresStore.open(address.replace(/:\d+\//, `:${relay.port}/`));
+    const hub = await openHub({ store });
+    const reader = await hub.token('reader', 'ada');
+    relay.stop();
+    let refused = 0;
+    const asking = async (): Promise<void> => {
+      for (; refused < 40; refused++)
+        expect((await hub.ask(reader, 'GET', '/changes')).json.error.code).toBe('STORE_UNAVAILABLE');
+    };
+    // After eight connections that failed, the driver would wait 10 to 20 seconds with each.
+    await Promise.all([asking(), waitFor('refusals', () => refused === 40, 10_000)]);
+    await relay.start();
+    expect((await hub.ask(reader, 'GET', '/changes')).status).toBe(200);
+  });
+
   it('answers what has a NUL as a wrong argument', async () => {
     const hub = await openHub({ store: await PostgresStore.open((await hubDatabase()).address) });
     const admin = await hub.token('admin', 'ada');
@@ -139,6 +160,28 @@ describe('PostgreSQL', () => {
     expect(hub.errors).toEqual([]);
   });
 });
+
+/** A port that leads to this one, until it is stopped. */
+async function startRelay(to: number) {
+  const open = new Set<Socket>();
+  const server = createServer((from) => {
+    const there = connect(to, '127.0.0.1');
+    for (const [one, other] of [
+      [from, there],
+      [there, from],
+    ] as const)
+      open.add(one.on('error', () => other.destroy()).pipe(other));
+  });
+  const start = (port = 0) => once(server.listen(port, '127.0.0.1'), 'listening');
+  await start();
+  const { port } = server.address() as AddressInfo;
+  const stop = (): void => {
+    server.close();
+    for (const one of open) one.destroy();
+  };
+  onTestFinished(stop);
+  return { port, stop, start: () => start(port) };
+}
 
 it('says what to install where the driver of PostgreSQL is missing, and does nothing', async () => {
   vi.doMock('postgres', () => {

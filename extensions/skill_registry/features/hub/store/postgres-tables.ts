@@ -61,6 +61,8 @@ function connect(address: string): Promise<Sql> {
   return openPostgres(address, {
     fetch_types: false,
     connect_timeout: 5,
+    // By default up to 20 seconds, while a request waits.
+    backoff: () => 0.3,
     connection: {
       application_name: 'skill-registry',
       search_path: 'skill_hub',
