@@ -62,6 +62,10 @@ it('merges two changes of one base in different lines, and makes one of two in t
   const refused = await decide(hub, admin, same);
   expect([refused.status, refused.json.error.code]).toEqual([409, 'PROPOSAL_STALE']);
   expect((await decide(hub, admin, other)).json).toMatchObject({ state: 'approved', revision: 3, merged: true });
+  // Nobody has the commands of one machine here.
+  const again = (await decide(hub, admin, first)).json.error.message;
+  expect([refused.json.error.message, again].join()).toMatch(/Its page opens its text.*roll the skill back.*history/s);
+  expect([refused.json.error.message, again].join()).not.toContain('`skill-registry');
   const text = (await hub.ask(admin, 'GET', `/artifacts/${await hub.digest(admin, 'deploy')}`)).text;
   expect(text).toContain('# Deploy\n');
   expect(text).toContain('1. Build it twice.\n');
@@ -102,7 +106,8 @@ it('decides about the version that was shown, and about nothing that looks like 
   expect((await decide(hub, admin, shown, { decision: 'reject' })).json.error.code).toBe('INVALID_ARGUMENT');
   const rejected = await decide(hub, admin, shown, { decision: 'reject', reason: 'No.' });
   expect(rejected.json).toMatchObject({ state: 'rejected' });
-  expect((await decide(hub, admin, shown)).json.error.code).toBe('PROPOSAL_DECIDED');
+  const { code, message } = (await decide(hub, admin, shown)).json.error;
+  expect([code, message]).toEqual(['PROPOSAL_DECIDED', expect.stringContaining('propose it anew')]);
 });
 
 it('has another person approve than who proposed, by whatever token, where four eyes are wanted', async () => {

@@ -77,7 +77,7 @@ export async function approve(
     const present = await presentSkill(team, skillId);
     const plan = planOf(team, row, present);
     if ('stale' in plan) {
-      if (await noteStale(team, row, plan, by)) throw staleError(id, plan);
+      if (await noteStale(team, row, plan, by)) throw staleError(id, plan, 'Its page');
       continue;
     }
     const { after, current, location, merged } = plan;
@@ -167,7 +167,7 @@ export async function recommend(
 /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
 export async function undecided(team: Team, id: string, version?: string): Promise<HubProposal> {
   const row = await proposalNamed(team, id);
-  if (!isWaiting(row)) throw decidedError(row);
+  if (!isWaiting(row)) throw decidedError(row, UNDO, 'If the change is wanted after all, propose it anew.');
   if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
   return row;
 }
@@ -178,6 +178,8 @@ export async function lastNumber({ store, space }: Team, skillId: string): Promi
 }
 
 // --- internal ---
+
+const UNDO = 'To undo it, roll the skill back, or restore it: on the page of its history.';
 
 /** @returns false: it has changed meanwhile. */
 function noteStale({ store, space }: Team, row: HubProposal, plan: StalePlan, by: string): Promise<boolean> {

@@ -164,11 +164,16 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
   return locationOfSkill(skill, sources, root);
 }
 
-export function staleError(id: string, { stale, conflict, current }: StalePlan): CodedError {
+/** @param edit - What opens its text. */
+export function staleError(
+  id: string,
+  { stale, conflict, current }: StalePlan,
+  edit: string = `\`skill-registry proposals edit ${id}\``,
+): CodedError {
   const remedy =
     current === undefined
       ? 'Reject it, and make a new proposal if it is still wanted.'
-      : `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`;
+      : `${edit} opens its text with both sides of the conflict. Or reject it, and make a new proposal.`;
   const message = `The proposal ${id} is stale: ${stale} ${remedy}\n${showHidden(conflict)}`;
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }

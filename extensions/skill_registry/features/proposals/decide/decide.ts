@@ -150,17 +150,14 @@ export function proposalChanged(id: string): CodedError {
   return new CodedError('PROPOSAL_CHANGED', message, { id });
 }
 
-export function decidedError({
-  id,
-  kind,
-  state,
-  skill_id,
-  decided_by,
-  decided_at,
-}: Pick<ProposalRow, 'id' | 'kind' | 'state' | 'skill_id' | 'decided_by' | 'decided_at'>): CodedError {
-  const [by, at] = [decided_by ?? 'unknown', decided_at ?? 'an unknown time'];
-  const ifRejected = 'If the change is wanted after all, a person makes it in the folder of the skill.';
-  const advice = state === 'approved' ? UNDO[kind](skill_id) : ifRejected;
+export function decidedError(
+  row: Pick<ProposalRow, 'id' | 'kind' | 'state' | 'skill_id' | 'decided_by' | 'decided_at'>,
+  undo: string = UNDO[row.kind](row.skill_id),
+  ifRejected = 'If the change is wanted after all, a person makes it in the folder of the skill.',
+): CodedError {
+  const { id, state } = row;
+  const [by, at] = [row.decided_by ?? 'unknown', row.decided_at ?? 'an unknown time'];
+  const advice = state === 'approved' ? undo : ifRejected;
   const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
   return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
 }
