@@ -34,6 +34,15 @@ const TEAM: Tree = {
   'plain/SKILL.md': skillText('plain', 'One file.', ['1. Do it.']),
 };
 
+it('refuses a folder without skills, and what allows nothing', async () => {
+  const hub = hubIn();
+  for (const from of [tempFolder(), tempFolder({ 'a/README.md': '' })])
+    expect(await hub.take(from)).toMatchObject({ status: 2, stderr: expect.stringContaining('SKILL.md') });
+  const args = ['import', tempFolder(TEAM), '--space', 'team', '--by', 'ada', '--allow-block'];
+  expect((await hub.run(...args, 'deploy')).stderr).toContain('<id>@<digest>');
+  expect((await hub.run('audit')).json.rows).toEqual([]);
+});
+
 it('writes what it has taken byte for byte, and takes the same again without a change', async () => {
   const from = tempFolder(TEAM);
   const hub = hubIn();

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { actorOf, EXIT, type ExitStatus } from '../../../../../lib/command-line/index.ts';
+import { actorOf, EXIT, type ExitStatus, invalidArgument } from '../../../../../lib/command-line/index.ts';
 import { plural } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import { grantNamed, readHubConfig } from '../config.ts';
@@ -22,7 +22,13 @@ export async function importSkills(from: string, options: TreeOptions, terminal:
     store: await openStore(options, terminal),
     fourEyes: readHubConfig(root).four_eyes,
   };
-  const inspected = new Map(allowBlock.map((one) => [one.replace(/@.*$/, ''), one.replace(/^[^@]*@/, '')] as const));
+  const inspected = new Map(
+    allowBlock.map((one) => {
+      const [, id, digest] = /^([^@]+)@(sha256:[0-9a-f]{64})$/.exec(one) ?? [];
+      if (id && digest) return [id, digest] as const;
+      throw invalidArgument('--allow-block takes <id>@<digest>, as the refusal of a skill prints it.');
+    }),
+  );
   const work = importTree(team, resolve(terminal.cwd, from), { by: actorOf(options, terminal).by, inspected });
   const { published, same, refused } = await terminal.during('importing', work);
   terminal.print({ space, published, same, refused });

@@ -31,7 +31,7 @@ export interface RefusedSkill {
 /**
  * Publishes each skill of the tree under the name of its folder, one by one; what is not in the tree stays. Files with
  * names of secrets and leftovers of editors are left out.
- * @param inspected - By id: what a person has looked at. @throws ORIGIN_UNAVAILABLE; FOUR_EYES where
+ * @param inspected - By id: what a person has looked at. @throws INVALID_ARGUMENT without one; FOUR_EYES where
  *   `four_eyes` is set, unless the space has never had a skill.
  */
 export async function importTree(
@@ -43,6 +43,7 @@ export async function importTree(
   if (head > 0) assertMayPublish(team);
   const origin = await openOrigin({}, { kind: 'folder', path: folder });
   const skills = originSkills(origin).map((skill) => ({ ...skill, id: basename(skill.folder) || origin.name }));
+  if (skills.length === 0) throw invalidArgument(`${folder} has no folder with a SKILL.md.`);
   const entries = entriesOfEach(skills, origin.entries);
   const published: string[] = [];
   const seen = new Set<string>();
