@@ -90,6 +90,8 @@ describe('PostgreSQL', () => {
     expect([made.status, made.stdout]).toEqual([0, expect.stringMatching(/CREATE TABLE skill_hub\.audit[\s\S]*GRANT/)]);
     expect((await run(address, 'hub', 'audit')).status).toBe(0);
     expect((await run(owner, 'hub', 'migrate')).stdout).toBe('');
+    const asHub = await run(address, 'hub', 'migrate', '--role', 'hub');
+    expect([asHub.status, asHub.stderr]).toEqual([2, expect.stringContaining('the role that owns the tables')]);
     await asOwner(owner, (sql) => sql.unsafe('UPDATE skill_hub.hub SET version = 99'));
     for (const args of [
       ['hub', 'audit'],

@@ -38,6 +38,11 @@ export async function migrate(address: string, role: string | undefined): Promis
   try {
     const from = await versionIn(sql);
     if (from > VERSION) throw new CodedError('HUB_SCHEMA', `The tables are those of a later release (${from}).`);
+    const [schema] = await coded(sql<{ own: boolean }[]>`SELECT pg_has_role(nspowner, 'USAGE') AS own FROM pg_namespace
+      WHERE nspname = 'skill_hub'`);
+    // A GRANT of another role does nothing, and is no error.
+    if (schema?.own === false)
+      throw invalidArgument('hub migrate needs the role that owns the tables: name it in --store.');
     const text = migrationFrom(from, role);
     if (text !== '') await coded(sql.begin((all) => all.unsafe(text)));
     return text;
