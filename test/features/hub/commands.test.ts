@@ -18,6 +18,7 @@ it('shows a token once, lists it without itself, and knows that it is over or re
   const wrong = [
     ['--role', 'owner'],
     ['--role', 'admin', '--days', '0'],
+    ['--role', 'admin', '--days', '0.5'],
     ['--role', 'admin', '--space', '../x'],
     ['--role', 'admin', '--person', 'agent:x'],
     ['--role', 'admin', '--person', 'a\u202eb'],
@@ -88,6 +89,7 @@ it('lists people with their roles, and says which tokens somebody still has who 
   expect((await added('ada', 'reviewer')).status).toBe(0);
   expect((await added('bob', 'owner')).status).toBe(2);
   expect((await added('agent:x', 'reader')).status).toBe(2);
+  expect((await added('Lovelace, Ada', 'reader')).stderr).toContain('comma');
   expect((await hub('person', 'list')).stdout).toMatch(/person:ada\s+team\s+reviewer/);
   expect((await hub('person', 'remove', 'ada')).stderr).toMatch(/still valid: hub token revoke [0-9a-f]{12}/);
   expect((await hub('person', 'list')).stdout).toMatch(/person:ada\s+removed/);

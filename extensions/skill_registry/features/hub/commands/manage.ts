@@ -76,6 +76,8 @@ export async function addPerson(name: string, options: GrantOptions, terminal: T
   const { by } = actorOf(options, terminal);
   const known = hubName(actorOf({ by: name }, terminal).by);
   const grant = grantNamed(options);
+  // Two headers are one text with a comma, so the hub believes none with one.
+  if (name.includes(',')) throw invalidArgument('A proxy cannot say a name with a comma. Let it send another one.');
   await (await openStore(options, terminal)).addPerson({ ...known, ...grant }, by);
   terminal.print({ person: known.person, ...grant });
   terminal.say(`${known.person} is ${grant.role} in the space ${grant.space}, also at a running hub.`);

@@ -21,7 +21,7 @@ export async function addToken(store: HubStore, wanted: WantedToken): Promise<{ 
   const { days, by } = wanted;
   const grant = grantNamed(wanted);
   const { person } = hubName(wanted.person);
-  if (days !== undefined && !(days > 0 && days <= 3650)) throw invalidArgument('--days takes 1 to 3650.');
+  if (days !== undefined && !(days >= 1 && days <= 3650)) throw invalidArgument('--days takes 1 to 3650.');
   const secret = `skh_${randomBytes(32).toString('base64url')}`;
   const hash = digestOf(secret);
   const id = hash.slice('sha256:'.length, 'sha256:'.length + ID_LENGTH);
