@@ -104,6 +104,22 @@ it('quotes no line of a body that an inspection holds', async () => {
   expect(hub.received).toEqual([]);
 });
 
+it('lists once what the hub has and this machine does not know yet that it has', async () => {
+  const hub = await scriptedHub({ tea: TEA });
+  const machine = await hubMachine(hub);
+  await machine.registry.read('tea', {}, TURN);
+  hub.answer = (path, response, { method }) => {
+    if (method !== 'POST' || !path.endsWith('/proposals')) return false;
+    response.destroy();
+    return true;
+  };
+  const { proposal_id: sentId } = await propose(machine);
+  const own = { skill_id: 'tea', state: 'open', author: 'agent:brewer of person:ada', decided_by: null, reason: null };
+  hub.proposals = [{ ...own, proposal_id: 'p-1', sent_id: sentId }];
+  expect(outboxOf(machine)).toHaveLength(1);
+  expect((await listed(machine)).proposals).toEqual([expect.objectContaining({ proposal_id: 'p-1', state: 'open' })]);
+});
+
 it('keeps proposals on disk while the hub is away, and sends each once, in order, when it is back', async () => {
   const hub = await scriptedHub({ tea: TEA });
   const machine = await hubMachine(hub);

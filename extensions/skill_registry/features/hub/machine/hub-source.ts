@@ -86,7 +86,11 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
       try {
         const all = await readTaken(hub, skillId, closing.signal);
         const shown = agent === undefined ? all : all.filter(({ author }) => author.startsWith(`agent:${agent} of `));
-        return { proposals: [...own, ...(await Promise.all(shown.map((one) => shownTo(hub, one))))], isAway: false };
+        const waiting = own.filter(({ id }) => !all.some(({ sentId }) => sentId === id));
+        return {
+          proposals: [...waiting, ...(await Promise.all(shown.map((one) => shownTo(hub, one))))],
+          isAway: false,
+        };
       } catch (error) {
         if (!isCodedError(error)) throw error;
         return { proposals: own, isAway: true };

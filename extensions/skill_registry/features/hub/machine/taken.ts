@@ -5,6 +5,8 @@ import { type Hub, readAnswer } from './hub-address.ts';
 
 export interface Taken extends TakenProposal {
   readonly author: string;
+  /** Under which a machine has sent it. */
+  readonly sentId: string | null;
 }
 
 /** What the person of this machine's token has proposed at the hub, the newest first. @throws as `Hub.use`. */
@@ -15,8 +17,8 @@ export async function readTaken(hub: Hub, skillId: string | undefined, ended: Ab
     return readAnswer(bytes, `${base}/proposals`, list);
   });
   const where = hub.addresses[0] ?? '';
-  return proposals.map(({ proposal_id: id, skill_id: skillId, decided_by: decidedBy, ...one }) => {
-    return { id, skillId, where, decidedBy, ...one };
+  return proposals.map(({ proposal_id: id, skill_id: skillId, decided_by: decidedBy, sent_id: sentId, ...one }) => {
+    return { id, skillId, where, decidedBy, sentId, ...one };
   });
 }
 
@@ -33,6 +35,7 @@ const list = z.object({
         skill_id: z.string().max(200),
         state: z.enum(['open', 'stale', 'approved', 'rejected']),
         author: z.string(),
+        sent_id: z.string().nullable().default(null),
         decided_by: z.string().nullable(),
         reason: z.string().nullable(),
         diff: z.string().default(''),
