@@ -29,6 +29,18 @@ async function ask(url: string, authorization?: string, method = 'POST', more: o
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
+it('offers an agent the tool that makes a skill where the config names it', async () => {
+  const namesFor = async (tools: object) => {
+    const opened = await serveRegistry(TREE, { config: { ...CONFIG, ...tools }, agents: true });
+    const names = async (path: string) =>
+      (await (await httpClient(at(opened, path))).listTools()).tools.map(({ name }) => name);
+    return [await names('/agents/brewer/mcp'), await names('/mcp')];
+  };
+  const [ofAgent, ofOthers] = await namesFor({ tools: ['read_skill', 'create_skill'] });
+  expect([ofAgent?.includes('create_skill'), ofOthers?.includes('create_skill')]).toEqual([true, false]);
+  expect((await namesFor({}))[0]).not.toContain('create_skill');
+});
+
 const PLACES = [
   '/mcp',
   '/agents/brewer/mcp',

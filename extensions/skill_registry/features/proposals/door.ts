@@ -134,6 +134,7 @@ function open(core: Core): Opened<ProposalsPart> {
     servedTools: [
       { name: 'propose_skill_update', needsAgent: true },
       { name: 'list_proposals', needsAgent: true },
+      ...(core.config.tools.includes('create_skill') ? [{ name: 'create_skill', needsAgent: true } as const] : []),
     ],
     reviewPages: async () => (await import('./pages/index.ts')).proposalPages,
     commands: (registry) => [proposalsCommand(registry)],
