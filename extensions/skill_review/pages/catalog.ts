@@ -119,7 +119,7 @@ async function rowOf(
 <div class="line"><a class="title" href="${address('skills', name)}">${name}</a>
 ${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('disabled', 'warn') : ''}
 ${known.map((one) => one?.tags)}
-${request.form(`/catalog/${to}${queryOf(wanted)}`, button, html` class="end"`)}</div>
+${request.isOfTeam ? '' : request.form(`/catalog/${to}${queryOf(wanted)}`, button, html` class="end"`)}</div>
 <p>${shortened(description)}</p>
 <p class="quiet facts"><span>${source}${known.map((one) => one?.source)}</span>
 <span>${tokenText(tokens)}</span>

@@ -47,7 +47,7 @@ ${above.map((one) => one.main)}
 ${await instructions(request, skill, said)}
 <h2>About it</h2>
 ${facts(skill, more, tokens)}
-${onOff(request, skill)}
+${request.isOfTeam ? '' : onOff(request, skill)}
 ${await request.partsOf('/skills/:id', id)}`;
   return { title: skill.id, at: '/catalog', main, status: refused ? 409 : 200 };
 }

@@ -55,14 +55,15 @@ it('lets a reviewer in by a token, and shows the inbox of the team, where a prop
 });
 
 it('has no page of the machine that it runs on', async () => {
-  const { hub } = await withProposal();
+  const { hub, id } = await withProposal();
   const bob = await enter(hub, await hub.token('reviewer', 'bob'));
-  const csrf = bob.field((await bob.get('/catalog')).text, 'csrf');
+  const csrf = bob.field((await bob.get(`/proposals/${id}`)).text, 'csrf');
   expect((await bob.get('/decisions')).status).toBe(404);
   expect((await bob.post('/decisions/root/allow', { csrf })).status).toBe(404);
   expect((await bob.post('/extensions/x/approve', { csrf, digest: 'x' })).status).toBe(404);
   expect((await bob.post('/catalog/off', { csrf, skill: 'deploy' })).status).toBe(400);
   expect((await bob.get('/catalog')).text).not.toContain('href="/decisions"');
+  for (const path of ['/catalog', '/skills/deploy']) expect((await bob.get(path)).text).not.toContain('Disable');
 });
 
 it('lets in nobody without a token of a reviewer, another space or a revoked one', async () => {
