@@ -11,6 +11,8 @@ export interface PeopleOptions {
   readonly entrance: HubEntrance;
   readonly pagesOf: (space: string) => Promise<PersonPages>;
   readonly limits: Limits;
+  /** Whose request of a page it is. */
+  readonly onCaller: (request: Request, principal: HubPrincipal) => void;
   /** Aborts when the hub stops. */
   readonly stopping: AbortSignal;
   readonly onError: (error: Error) => void;
@@ -41,7 +43,7 @@ export class People {
   }
 
   async answer(request: Request): Promise<Response> {
-    const { limits, pagesOf } = this.#options;
+    const { limits, onCaller, pagesOf } = this.#options;
     const { pathname } = new URL(request.url);
     if (this.#login && pathname === '/login') return this.#begin(request);
     if (this.#login && pathname === '/login/done') return this.#finish(request);
@@ -52,6 +54,7 @@ export class People {
     const spaces = caller?.principals.filter(mayDecide) ?? [];
     const principal = spaces.find(({ space }) => space === this.#cookie(request, 'space')) ?? spaces[0];
     if (!caller || !principal) return this.#page(request, caller ? 403 : 401, 'You are not let in.', caller);
+    onCaller(request, principal);
     const { person: by, space } = principal;
     const of = this.#nameByProxy(request) ?? this.#sessionOf(request);
     const csrf = createHmac('sha256', this.#key)

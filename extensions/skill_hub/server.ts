@@ -73,8 +73,8 @@ function createApp(
       code: isCodedError(coded) ? coded.code : undefined,
       person: known?.person,
       principal: known?.id,
-      space: req.param('space'),
-      subject: req.param('id'),
+      space: req.param('space') ?? known?.space,
+      subject: req.param('id') ?? /^\/(?:proposals|skills)\/([\w-]{1,100})/.exec(req.path)?.[1],
     });
     headers.set('x-content-type-options', 'nosniff');
     headers.set('cache-control', 'no-store');
@@ -82,7 +82,8 @@ function createApp(
       headers.set('content-security-policy', "default-src 'none'; form-action 'self'; frame-ancestors 'none'");
   });
   app.get('/healthz', (context) => context.json({ ok: true }));
-  const people = new People({ service, entrance, pagesOf, stopping, limits, onError });
+  const onCaller = (request: Request, principal: HubPrincipal) => void callers.set(request, principal);
+  const people = new People({ service, entrance, pagesOf, stopping, limits, onCaller, onError });
   /** A person without a token only reads: other pages could make the browser send what it is let in with. */
   const callerOf = async ({ req }: Context): Promise<Caller> => {
     const header = req.header('authorization');

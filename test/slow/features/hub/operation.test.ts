@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { DEPLOY, openHub, skillText } from '../../../helpers/hub.ts';
 import { hubMachine } from '../../../helpers/hub-machine.ts';
+import { enter } from '../../../helpers/hub-page.ts';
 import { runCommand, startCommand } from '../../../helpers/run-command.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
@@ -31,6 +32,9 @@ it('prints a line of JSON for what an operator asks about, without secrets, text
   const wrong = `skh_${'a'.repeat(43)}`;
   expect((await ask(wrong, '/search?q=words-of-a-query')).status).toBe(401);
   expect((await ask(admin, '/search?q=words-of-a-query')).status).toBe(200);
+  expect((await ask(admin, '/policy')).status).toBe(404);
+  const page = await enter({ url: hub.stdout().trim() }, admin);
+  expect((await page.post('/skills/deploy/trust', { csrf: 'x' })).status).toBe(403);
   const { head, epoch } = (await (await ask(admin, '/changes')).json()) as { head: number; epoch: string };
   const polls = Array.from({ length: 8 }, () => ask(admin, `/changes?after=${head}&epoch=${epoch}&wait=50`));
   // The ninth is refused, so eight are open.
@@ -55,6 +59,8 @@ it('prints a line of JSON for what an operator asks about, without secrets, text
     { time, ...put, status: 200 },
     { time, ...put, status: 409, code: 'PROPOSAL_NO_CHANGE' },
     { time, ...get, route: '/v1/spaces/:space/search', status: 401, code: 'HUB_NO_PRINCIPAL' },
+    { time, event: 'request', method: 'POST', route: '/*', status: 303, ms: expect.any(Number) },
+    { time, event: 'request', method: 'POST', route: '/*', subject: 'deploy', ...by, status: 403 },
     { time, event: 'stop', signal: 'SIGTERM' },
   ]);
 }, 60_000);

@@ -30,9 +30,11 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const log = (event: string, fields: object): void =>
     terminal.say(JSON.stringify({ time: new Date().toISOString(), event, ...fields }));
   const onError = (error: Error): void => log('error', { message: describeError(error) });
-  // What only reads is counted, and printed when it was refused: polls alone would fill a disk.
+  // What only reads is counted, and printed when it was refused: polls alone would fill a disk, and every machine asks
+  // each minute for a policy that may not be there.
   const onRequest = (request: HubRequest): void => {
-    if (request.status >= 400 || request.method !== 'GET') log('request', request);
+    const { method, status } = request;
+    if (method !== 'GET' || (status >= 400 && status !== 404)) log('request', request);
   };
   const pages = new Map<string, Promise<TeamPages>>();
   const pagesOf = (space: string): Promise<TeamPages> => {
