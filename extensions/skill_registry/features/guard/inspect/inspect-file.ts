@@ -70,6 +70,8 @@ type Found = readonly [Rule, Match] | undefined;
 type Search = Pattern & { readonly rule: Rule };
 
 const SEARCHES: readonly Search[] = RULES.flatMap((rule) => (rule.patterns ?? []).map((one) => ({ ...one, rule })));
+/** Files whose texts an agent takes as said: descriptions of tools, prompts in a configuration. */
+const DESCRIBES = /\.(?:jsonc?|ya?ml|toml)$/i;
 let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
 
 function nameOf(path: string): string {
@@ -80,7 +82,11 @@ function* matchesOfFile(file: ClassifiedFile, reach: ReturnType<typeof createRea
   for (const rule of RULES) {
     for (const match of rule.find?.(file) ?? []) yield match && [rule, match];
   }
-  const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
+  const describes = !file.script && DESCRIBES.test(file.path);
+  const searches = SEARCHES.filter(
+    ({ where, rule }) =>
+      where === undefined || (where === 'prose') === file.prose || (describes && rule.level !== 'block'),
+  );
   /** For expressions that may be anywhere in the file: all matches of each. */
   const parts = new Map<RegExp, Match[]>();
   searchPassage ??= createPassageSearch([

@@ -125,8 +125,8 @@ const BLANK = 1;
 const BEYOND = 2;
 const FIRST_OF_WORDS = 6;
 const OTHERS = FIRST_OF_WORDS + 37;
-/** They are 11,000. */
-const NODES = 14_000;
+/** They are 21,000. */
+const NODES = 22_000;
 const WHITE_SPACE =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 

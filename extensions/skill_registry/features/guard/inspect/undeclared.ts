@@ -78,14 +78,17 @@ const HOSTS = /(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}/g;
 const ADDRESSES = /(?:https?|wss?):\/\/(?:[^\s/@"']{1,80}@)?([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})/g;
 const KNOWN = 'example.com github.com githubusercontent.com npmjs.com npmjs.org pypi.org w3.org shields.io'.split(' ');
 const SAMPLE =
-  /example|\byour|acme|internal|corp\b|mysite|placeholder|company|\.(?:local|lan)$|attacker|evil|^(?:10|127|192\.168)\./;
+  /example[\w-]*\.|^example|\byour|acme|internal|corp\b|mysite|placeholder|company|\.(?:local|lan)$|attacker|evil|^(?:10|127|169\.254|192\.168)\./;
 /** Anybody can have a name below some domains. */
 const DOMAIN =
-  /^[\d.]+(?=:|$)|[^.:]+\.(?:(?:com?|org|net|ac)\.[a-z]{2}|vercel\.app|workers\.dev|github\.io|[^.:]+)(?=:|$)/;
+  /^[\d.]+(?=:|$)|[^.:]+\.(?:(?:com?|org|net|ac)\.[a-z]{2}|(?:vercel|netlify|railway|ondigitalocean|herokuapp|onrender|streamlit)\.(?:app|com)|(?:workers|pages|fly|deno)\.dev|git(?:hub|lab)\.io|[^.:]+)(?=:|$)/;
 const HARM = re`^reads (?:the whole environment$|\.env$|.*(?:${SECRET_STORE}|key(?!board)|token(?!i)|secret|pass(?:w|p|_|$)|credential|auth(?!or)))|^runs (?:code made at run time|an install script)$`;
 const SENDS = re`${SEND}|(?:\.|->|::)(?:post|put|post_?form)\(\s?(?!["'\`]/)|\.sendfile\(|\.send\(\s?b["']|\bs_client\b|\burlopen\(|\|\s?curl\b`;
 const TOLD =
-  /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|that|which|\w{3,12}ly)\s)(?:sends?|sent|posts?|posted|uploads?|uploaded|submit|submitted|reports?|reported|forwards?|forwarded|transmits?|push|mirrors?|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up)\b[^\n]*$/;
+  /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|that|which|\w{3,12}ly)\s)(?:sends?|sent|posts?|posted|uploads?|uploaded|submit|submitted|reports?|reported|forwards?|forwarded|transmits?|push|mirrors?|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up|point|redirect|route|replace|switch|link|direct|refer|guide|give|test|paste)\b[^\n]*$/;
+/** What an agent puts into an address is sent when it is opened. */
+const CONTENT_IN_ADDRESS =
+  /^[^\s)"'`]{4,160}[?&;#/][\w.[\]-]{0,20}=?[<{[$%]{1,2}\s?(?:(?:url|base64|uri|the|your|full|encoded)[- _]?){0,3}(?:text|content|summary|message|conversation|prompt|body|context|transcript|expression|answer|reply|notes?|email|code|diff|history|output|results?|secrets?|credentials?|env)/i;
 const LIBRARIES =
   /jsdelivr|unpkg|cdnjs|tailwindcss|googleapis|jquery|googletagmanager|plot\.ly|d3js|esm\.sh|polyfill|mathjax|shopify|stripe/;
 /** A service that is used with a key of its own. */
@@ -118,11 +121,12 @@ function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: s
   const isSent = SENDS.test(command) || (prose && TOLD.test(sentence));
   const isDrawn =
     /!\[[^\]\n]{0,80}\]\($/.test(before) && /^[^\s)]{4,160}(?:[<{$%]|=[A-Z][A-Z_]{0,30}(?=[)&]))/.test(after);
+  const isFilled = prose && CONTENT_IN_ADDRESS.test(after);
   const [, tag = ''] = /<(script|iframe|img)\b[^>\n]{0,80}\ssrc=["']$/i.exec(before) ?? [];
   const isLoaded =
     tag !== '' && !LIBRARIES.test(address) && (tag !== 'img' || /^[^>]{0,200}\swidth=["']?1\b/.test(after));
   if (
-    !(isSent || isDrawn || isLoaded) ||
+    !(isSent || isDrawn || isLoaded || isFilled) ||
     HAS_KEY.test(command) ||
     NEGATED.test(isSent || isLoaded ? sentence.replace(/["'`(]+$/, '') : sentence)
   )

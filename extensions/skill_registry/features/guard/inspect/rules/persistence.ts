@@ -5,8 +5,10 @@ import { ENVIRONMENT, each, FETCH, NEGATED, near, re, SECRET_STORE, SEND, WRITE 
 /** Files that agents read when a session begins, or that say what agents may do. */
 const AGENT_FILE = String.raw`(?<!\b(?:read|reads|reading|check|see|load|loads|parse|regenerate|from|consult|open)\s[\"'\`(@]{0,2})(?:(?<![\w.-]|rules/)(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp(?:_config)?\.json\b|\bclaude_desktop_config\.json\b)`;
 /** What a shell, a login, git or a timer starts, as a path in a program. */
-const STARTED = String.raw`["'\`/\\](?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|\.profile|\.zshenv)\b|\bconfig\.fish\b|\$profile\b|\.git/hooks\b|/launch(?:agents|daemons)\b|\.config/(?:autostart|systemd/user)\b|\bauthorized_keys\b|/etc/cron|start menu[/\\]programs[/\\]startup\b`;
+const STARTED = String.raw`["'\`/\\](?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|\.profile|\.zshenv)\b|\bconfig\.fish\b|\$profile\b|\.git/hooks\b|/launch(?:agents|daemons)\b|\.config/(?:autostart|systemd/user)\b|\.(?:rprofile|xprofile|xinitrc|envrc|bash_login|bash_logout|gdbinit|psqlrc|inputrc|curlrc)\b|/\.ssh/rc\b|\bprofile_default[/\\]startup\b|\bstartup\.jl\b|\binit\.gradle\b|\bauthorized_keys\b|/etc/(?:cron|profile\.d|rc\.local|ld\.so\.preload)|start menu[/\\]programs[/\\]startup\b`;
 const DATE = String.raw`(?:\b(?:new date|datetime(?:\.datetime)?|date)\(\s?["']?20\d\d\b|\bfromisoformat\(["']20\d\d|\[datetime\]\s?["']20\d\d)`;
+/** A moment that is written as a number, or compared as a text or as a date. */
+const MOMENT = String.raw`(?:(?:\btime(?:\.time)?\(\)|\bos\.time\(\)|\bdate\.now\(\)|\btime\.now(?:\(\))?\.(?:to_i|unix(?:milli)?\(\))|\bcurrenttimemillis\(\)|\bnow\(\)|\bepochseconds\b|\bdate \+%s\)["']?|\bgettime\(\)|\bsystemtime\w{0,4}\(\)|\.as_secs\(\))\s{0,3}(?:[<>]=?|-[gl][te])\s{0,3}["']?1[789]\d{8}|\b1[789]\d{8}(?:\d{3})?\s?[<>]=?\s?(?:time|date|os\.time|now)\b|(?:strftime\([^)\n]{0,40}\)|\bdate\(["'][^)\n]{0,12}["']\)|toisostring\(\)[^\n]{0,20}|\btoday\(\)[^\n]{0,14}|\bdate \+%[ymdf%-]{1,10}\)["']?|sys\.date\(\))\s?\]{0,2}\s?(?:[<>]=?|-[gl][te]|\\>)\s?(?:as\.date\()?["']?20\d\d|\.(?:isafter|isbefore|after|before)\(\s?(?:(?:local|zoned|offset)?\w{0,10})\.(?:of|date|parse)\(["']?20\d\d|\btime\.now\b[^\n]{0,12}[<>]=?\s?time\.(?:new|at|mktime|parse|utc|local|gm)\(["']?(?:20\d\d|1[789]\d{8})|\bdatetime\.(?:utc)?now\s?[<>]=?\s?new datetime\(20\d\d)`;
 const NOW = String.raw`(?:\bdate\.now\(\)|\bnew date\(\)|\b(?:now|today|utcnow)\([^)\n]{0,20}\)|\bget-date\b)`;
 
 const STARTS: readonly RegExp[] = [
@@ -47,17 +49,13 @@ export const PERSISTENCE: readonly Rule[] = [
         },
         /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b(?!.{0,60}(?:\n.{0,20}){0,2}\n?\s{0,4}(?:export|alias|set -gx|path=)\s?\w)/,
       ),
-      ...each(
-        { where: 'code', unlessAsked: true },
-        ...STARTS,
-        /\$\(date \+%(?:s|y%m%d)\)["']?\s{1,3}(?:-[gl][te]|[<>]=?)\s{1,3}["']?(?:1[789]\d{8}|20\d{6})\b/,
-      ),
+      ...each({ where: 'code', unlessAsked: true }, ...STARTS, re`${MOMENT}`),
       ...each({ where: 'prose', unlessAsked: true, factWhere: OPENLY }, ...STARTS),
       ...each(
         { unlessAsked: true },
         // What another program starts, each time it runs.
-        /\bcore\.sshcommand\b|\bfsmonitor["']?\s?[= ]\s?["']?(?!true|false|=|\s)[~$./\w]|\bcredential\.helper["']?\s?=?\s?["']?!|\[url\s[^\]\n]{1,120}\]\s{1,20}insteadof\b|\.insteadof\b|\balias\.\w{1,20} ["']?!|\bproxycommand\b|\blocalcommand\b|\bld_preload\s?=|\bdyld_insert_libraries\s?=|\bprompt_command\s?=|\bpythonstartup\s?=|\b(?:site|user)customize\.py\b|\bsite-packages\b[^\n]{0,80}\.pth\b|\bnode_options\b[^\n]{0,40}--(?:require|import)|\bbash_env\s?=|["']?runon["']?\s?:\s?["']?folderopen|["'](?:post(?:create|start|attach)|initialize|oncreate|updatecontent)command["']\s?:[^\n]{0,160}(?:\bcurl\b|\bwget\b|https?:|\bbase64\b)/,
-        /(?<!--unset(?:-all)?\s)\bcore\.hookspath\b|\\currentversion\\run(?:once)?\b|(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
+        /\bcore\.(?:sshcommand|askpass|gitproxy|pager|editor)\b(?!\s(?:["']?(?:cat|less|delta|vim?|nano|code|nvim|emacs)\b))|\binit\.templatedir\b|\bfilter\.[\w-]{1,20}\.(?:clean|smudge|process)\b(?!\s["']?git-lfs)|\bdiff\.external\b|\bsequence\.editor\b|\bfsmonitor["']?\s?[= ]\s?["']?(?!true|false|=|\s)[~$./\w]|\bcredential\.helper["']?\s?=?\s?["']?!|\[url\s[^\]\n]{1,120}\]\s{1,20}insteadof\b|\.insteadof\b|\balias\.\w{1,20} ["']?!|\bproxycommand\b|\blocalcommand\b|\bld_preload\s?=|\bdyld_insert_libraries\s?=|\bprompt_command\s?=|\bpythonstartup\s?=|\b(?:site|user)customize\.py\b|\bsite-packages\b[^\n]{0,80}\.pth\b|\bnode_options\b[^\n]{0,40}--(?:require|import)|\bbash_env\s?=|["']?runon["']?\s?:\s?["']?folderopen|["'](?:post(?:create|start|attach)|initialize|oncreate|updatecontent)command["']\s?:[^\n]{0,160}(?:\bcurl\b|\bwget\b|https?:|\bbase64\b)/,
+        /(?<!--unset(?:-all)?\s)\bcore\.hookspath\b|\\currentversion\\(?:run(?:once)?\b|image file execution|winlogon)|\b__eventfilter\b|\/s?bin\/(?:git|ssh|sudo|npm|npx|pip3?|curl|gh|docker|kubectl)\b(?<=(?:\b(?:cp|mv|ln|install|tee)\b(?![^\n]{0,20}--python)|>)[^\n|;]{0,90})|(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
       ),
       near({ where: 'code', scope: 'file' }, re`${STARTED}`, re`${WRITE}`),
       // Waits for a date that the author has chosen.
@@ -102,7 +100,11 @@ export const PERSISTENCE: readonly Rule[] = [
         re`["'\`/\\][\w./ -]{0,60}?(?:${AGENT_FILE}|\.claude\.json\b)`,
         re`${WRITE}`,
       ),
-      near({ within: 400, unlessAsked: true }, /["']hooks["']\s?:/, /["']command["']\s?:/),
+      near(
+        { within: 400, unlessAsked: true },
+        /["']hooks["']\s?:|\bhooks:\s{1,4}(?=(?:(?:pre|post)tooluse|userpromptsubmit|session(?:start|end)|stop|notification|precompact)\b)/,
+        /["']?\bcommand["']?\s?:/,
+      ),
       near(
         { within: 60, sentence: true, unlessBefore: NEGATED },
         /\b(?:open|edit|replace|overwrite|modify|append|prepend|patch|rewrite|delete|remove|rename|disable)\b/,

@@ -68,6 +68,7 @@ export const HIDES_IN_ENGLISH: readonly Pattern[] = [
   ),
   ...each(
     {},
+    re`\b(?:needs?|requires?|deserves?) no (?:remark|mention|comment|explanation|announcement|note)\b|\b(?:do|does|need)(?: not|n['’]t) (?:belong|(?:to )?appear|(?:to )?show up|(?:to )?go|(?:to )?be (?:listed|shown|mentioned|noted)) (?:in|into|on|among) (?:the |your |any )?(?:\w+ )?(?:summary|report|answer|reply|changelog|notes)\b|(?<=\b(?:users?|readers?|reviewers?|customers?|clients?|people|they|nobody|no one) )(?:do not |don['’]t |does not |doesn['’]t |need not |seldom |rarely |never |hardly )?(?:cares?|notices?|looks?|asks?|minds?) (?:about |at |for )?(?:this|it|them|these)\b(?<=\b(?:nobody|no one|not|n['’]t|seldom|rarely|never|hardly) [\w ]{4,24})`,
     re`\b${PERSON} (?:would|will|might|could) (?:only|just|needlessly) (?:be|get|become|feel) (?:confused|worried|alarmed|annoyed|nervous|upset|frightened|distracted)\b|\b(?:do|does) not need to be (?:mentioned|told|shown|announced|listed|explained)\b|\b(?:do not|don['’]t|never) announce (?:it|this|them)\b|\bso (?:that )?${PERSON} (?:is|are) not (?:confused|worried|alarmed|annoyed|bothered|disturbed|distracted)\b`,
     re`\b${PERSON} (?:must|should|shall|may|can|is|are)(?: ?not|n['’]t| never) (?:ever )?(?:to )?(?:know|learn|notice|find out|hear|be told|be informed|be made aware|be aware)(?=[.,;!)\n]|$| (?:about|of|that|this|it|anything|how|why)\b)`,
   ),
@@ -84,7 +85,7 @@ export const SKIPS_IN_ENGLISH: readonly Pattern[] = [
     { unlessBefore: NEGATED_ORDER },
     /\basking (?:(?:the |your )?(?:user|human|person|owner|operator) )?(?:(?:first|again|for (?:\w+ ){0,2}?(?:approval|permission|confirmation|consent)|beforehand) )?(?:is|are|would be) (?:not (?:necessary|needed|wanted|required|desired)|unnecessary|unwanted|forbidden)\b/,
     re`\b(?:assume|suppose|presume|consider) (?:that )?(?:${PERSON}|they) (?:has|have|had) (?:already |just )?(?:approved|agreed|consented|confirmed|said yes|accepted|authori[sz]ed|granted|given (?:you )?(?:permission|consent|approval))\b|\b(?:treat|regard|consider) (?:all|every|each|any|the) (?:\w+ ){0,4}?(?:commands?|actions?|steps?|requests?|changes?|operations?|prompts?|calls?) (?:\w+ ){0,2}?as (?:already |pre-?)?(?:approved|confirmed|authori[sz]ed|granted|accepted)\b`,
-    /\b(?:permissions?|consent|approval|confirmation|authori[sz]ation) (?:is|are|was) (?:\w+ )?(?:implied|assumed|presumed|implicit|waived)\b/,
+    /\b(?:needs?|requires?) no (?:\w+ )?(?:confirmation|approval|permission|consent)\b|\b(?:permissions?|consent|approval|confirmation|authori[sz]ation) (?:is|are|was) (?:\w+ )?(?:implied|assumed|presumed|implicit|waived)\b/,
   ),
   ...each(
     { unlessBefore: CONDITION },

@@ -3,7 +3,7 @@ import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { KEY_RULE } from '../rule-set.ts';
 import { strayHosts, undeclaredHosts } from '../undeclared.ts';
 import { SENDS_ABROAD } from './other-languages.ts';
-import { BARE_ADDRESS, DROP, ENVIRONMENT, each, NEGATED, near, re, SECRET_STORE, SEND } from './words.ts';
+import { BARE_ADDRESS, DROP, ENVIRONMENT, each, near, re, SECRET_STORE, SEND } from './words.ts';
 
 /** Reads a file; `ssh -i` only uses it as a key. */
 const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\s[^\n|;]{0,100}?|@|<\s?|\$\(<\s?|\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\.read|copyfile|copy2?)\s?\([^\n]{0,100}?)`;
@@ -115,23 +115,18 @@ export const SECRETS: readonly Rule[] = [
         /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
         /\btojson\(\s?secrets\s?\)|\bcurl\b[^\n]{0,300}\$\{\{\s?secrets\.(?!github_token)[^\n]{0,80}https?:\/\/(?!api\.)|\$\(\s?(?:env|printenv|export -p)(?:\s?[)|]|\s\w{1,40}\s?\|)|`(?:env|printenv)\s?\||\b(?:dig|nslookup|host|ping)\s[^\n]{0,120}?\$\([^\n)]{0,80}\b(?:env|printenv|base(?:64|32)|xxd|cat)\b/,
         /"headers"\s?:\s?\{[^\]]{0,400}?(?:\$\{\w{0,40}(?:key|token|secret|passw)\w{0,20}[^"\n]{0,20}\}[^"\n]{0,20}\$\{\w{0,40}(?:key|token|secret|passw)|\$\{(?:database|db|postgres\w{0,4}|mongo\w{0,4}|redis|mysql)_(?:url|uri|dsn))/,
-        /\bcurl\b[^\n]{0,200}(?:-h|--header)\s?["']x-[\w-]{1,40}:[^"'\n]{0,60}\$\(/,
+        // A name whose labels are made when it runs.
+        /\b(?:lookup(?:host|ip|txt|addr|cname)\w{0,6}|gethostbyname\w{0,4}|getaddrinfo|getaddress(?:es)?|getallbyname|dns_get_record|checkdnsrr|dns\.\w{2,14}|resolve_?dns\w{0,8}|resolve-dnsname|resolv\.\w{2,14}|toaddrs|inet_res\w{0,20})[\s(]\s?[^\n]{0,80}(?:%[sdvx]|\}|\$\w{1,20}|["']\s?(?:\+|\.\.|<>|\.)\s?["']|\+\s?["'])\.?(?:[\w-]{1,40}\.){1,4}[a-z]{2,12}\b|\bcurl\b[^\n]{0,200}(?:-h|--header)\s?["']x-[\w-]{1,40}:[^"'\n]{0,60}\$\(/,
       ),
       near(
         { where: 'code', ordered: false, within: 500 },
-        /\b(?:base(?:64|32)|xxd -p|od -\w{1,8}|hexlify|b(?:64|32)encode)\b|\btostring\(\s?["'](?:hex|base64)/,
+        /\b(?:base(?:64|32)|xxd -p|od -\w{1,8}|hexlify|b(?:64|32)encode)\b|\btostring\(\s?["'](?:hex|base64)|\bencodetostring\(|\bhex(?:encode|\.encode|dump)\b|\bunpack1?\(\s?["']h\*|\bbin2hex\b|\btohexstring\b/,
         /\b(?:dig|nslookup|drill|resolvectl query|getent hosts)\s[^\n|;]{0,120}?\$|\b(?:host|ping)\s[^\n|;]{0,60}\$\w[^\n|;]{0,60}\.[a-z]|\b(?:gethostbyname|getaddrinfo|resolve[46]?|resolvetxt|dns\.\w{0,10}(?:lookup|resolve|query))\(\s?(?:f["']|[`])[^\n]{0,80}\{/,
       ),
       near(
         { ordered: false, within: 300 },
         /\bgit credential fill\b|\bgh auth token\b|\bsecret-tool lookup\b|\baws configure export-credentials\b|\bdocker-credential-\w{1,20}\s(?:get|list)\b|\b(?:kubectl|oc)\s[^\n|;]{0,60}\bget secrets?\b|\bop read\b|\bpass show\b/,
         re`${SEND}|\bbase64\s?\|\s?tr\b`,
-      ),
-      near(
-        { where: 'prose', ordered: false, within: 300, unlessBefore: NEGATED },
-        /\b(?:in|as|to|into|with|its) base(?:64|32)\b|\bbase(?:64|32) of\b|\bhex-?encod\w{1,4}\b|\brot13\b/,
-        /\.env\b|\b\w{0,20}_(?:key|token|secret)\b|\b(?:access |api |auth )?tokens?\b|\bcredentials?\b|\bpasswords?\b|\bprivate keys?\b|\bhostname\b/,
-        /https?:\/\/(?!localhost|127\.)[^\s)]{4,120}[<{$]/,
       ),
       near(
         { within: 120, unless: /\bsigned\b/ },

@@ -1,7 +1,8 @@
 import type { Rule } from '../rule.ts';
 import { ADDRESS, each, NEGATED, near, re, SEND, WRITE } from './words.ts';
 
-const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
+const AT = String.raw`@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
+const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}${AT}`;
 
 export const UNREQUESTED_WORK: readonly Rule[] = [
   {
@@ -14,20 +15,28 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     patterns: [
       ...each(
         { unlessBefore: NEGATED },
-        /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces(?! older\b)|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
+        /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces(?! older\b)|evidence|activity|tracks|shell history|command history|bash history)\b|\bwevtutil(?:\.exe)? cl\b|\bclear-eventlog\b|>\s?["']?\/var\/log\/|\bauditctl\s-(?:e 0|d)|\bset \+o history\b|\bhistfile=\/dev\/null|\bhistsize=0|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
       ),
       // Changes a file and gives it back its time.
       ...each(
         { where: 'code' },
+        /\b(?:failures|errors|failed|numfailed\w{0,6})\\?["']?(?:=|:|,\s?["']0)(?<=\b(?:g?sub!?|replace\w{0,5}|sed|preg_replace|setattribute|set)\b[^\n]{0,60})[^\n]{0,20}/,
         re`\b(?:st_)?mtime\w{0,3}\b[\s\S]{0,200}?(?:${WRITE}|\bfile\.write\()[\s\S]{0,200}?\butimes?(?:sync)?\(`,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
         /\b(?:always|must)\b[^.\n]{0,30}\b(?:recommend|state|say|claim|prefer|promote|favou?r|praise|advertise)\b[^.\n]{0,60}\b(?:best (?:choice|option|product|tool|service)|superior|instead of (?:the )?(?:competitors?|others?|alternatives)|competitors?|sponsored|premium|our products?)\b/,
+        /(?<=\b(?:is|are|be|stays?|remains?) )(?:left out of|omitted from|dropped from|excluded from|removed from|kept out of|absent from)\b[^.\n]{0,20}\b(?:report|findings|summary|review|results|minutes)\b|(?<=\b(?:not|never) (?:be )?)(?:counted|listed|mentioned|reported|shown|logged|flagged)[^.\n]{0,20}\b(?:as skipped|entirely|anywhere)\b|\bnot even as (?:an? )?["'`*]{0,2}(?:low|info|note|skipped)|\bapprove\w{0,2}\b[^.\n]{0,40}\bwithout (?:an? |any )?(?:finding|comment|remark|question|note)s?\b|\bgit_(?:committer|author)_date\s?=|--amend\b[^\n]{0,60}--date\b/,
+        /\b(?:say|claim|report|state|write|tell|answer|conclude)\b[^.\n]{0,30}\b(?:that )?(?:the |all |every )?(?:suite|tests?|build|scan|audit|checks?|backup|migration|run)\b[^.\n]{0,20}\b(?:is|are|was|were)\b[^.\n]{0,12}\b(?:stable|green|clean|passed|passing|complete|successful|fine)\b/,
         /\bneeds? no (?:reading|review\w{0,3}|checks?|checking|testing|verification)\b|\b(?:rate|score|mark|grade|classify|rank)\b[^.\n]{0,60}\b(?:even|also) (?:if|where|when)\b[^.\n]{0,40}\b(?:says?|claims?|states?|shows?|otherwise|contrary)\b/,
         /\b(?:approve|accept|merge|rate|pass)\b (?:all|every|any|each)\b[^.\n]{0,60}\b(?:without|regardless|automatically|no matter)\b|\b(?:approve|accept|merge|deploy|publish|release|ship|trust)\b[^.\n]{0,30}\bwithout (?:any |further |a |prior )?(?:review|reviewing|reading|verif\w{2,9}|validat\w{2,6}|testing|checking|inspection|approval)\b|\bmark (?:them|it|these|this|the tests?|all|every\w{0,5})\b[^.\n]{0,30}\bas (?:passed|passing|resolved|safe|successful|verified|low)\b|\b(?:report|claim|say|pretend) (?:that )?(?:success|it (?:passed|succeeded|worked)|(?:all )?(?:the )?tests? pass\w{0,3})\b[^.\n]{0,30}\b(?:even if|even when|regardless|anyway)\b/,
         re`\b(?:insert|include|embed|append|place|put|add)\b[^.\n]{0,40}(?<!-)\b(?:link|url|pixel|script|banner|footer|ad|advertisement|watermark|signature|tracker|iframe)s?\b[^\n]{0,60}(?:${ADDRESS}|<img|<script src)`,
         /\b(?:falsify|fabricate|forge|backdate|misreport|tamper with) (?:\w{1,15} ){0,3}(?:dates?|numbers?|values?|amounts?|figures|reviews?|results?|citations?|totals?|logs?|data|records?|signatures?|entries)\b|\b(?:write|generate|post|create|leave) (?:fake|false|fabricated) (?:reviews?|ratings?|results?|data|citations?|testimonials?)\b|\b(?:alter|change|replace|modify|inflate|shift|multiply)\b[^.\n]{0,40}\b(?:dates?|numbers?|values?|amounts?|figures|totals?|prices?|balances?|scores?)\b[^.\n]{0,40}\b(?:with zeros?|to zero|randomly|slightly|secretly|silently|by (?:one|two|a|\d{1,3}) (?:year|month|day|percent|%))/,
+      ),
+      near(
+        { where: 'prose', within: 160, unlessBefore: NEGATED },
+        /\b(?:fails?|failed|failing|failures?|red|flaky|skipped|broken|wrong|missing|overdue)\b/,
+        /(?<=(?:^|\n|[,:.;(]\s|\b(?:then|and|must|should|just|to|still)\s|\d[.)]\s))(?:write|mark|record|list|count|report|log|show|enter|note|score|grade|label)\b[^.\n]{0,40}\bas ["'`*]{0,2}(?:pass(?:ed|ing)?|green|ok|success\w{0,4}|verified|complian\w{1,2}|clean|on time|done)\b|\b(?:failures|errors)=["']?0\b/,
       ),
       ...each(
         {
@@ -49,8 +58,13 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     patterns: [
       near(
         { where: 'code', scope: 'file' },
-        /\bpbpaste\b|\bxclip\b[^\n]{0,20}-o\b|\bwl-paste\b|\bget-clipboard\b|\bpyperclip\.paste\(|\bclipboard\.readtext\(|\bimagegrab\b|\bscreencapture\b|\bpyautogui\.screenshot\(|\bpynput\b|\bkeyboard\.(?:on_press|hook|record)\(|\bgetasynckeystate\b/,
+        /\bpbpaste\b|\bxclip\b[^\n]{0,20}-o\b|\bwl-paste\b|\bget-clipboard\b|\bpyperclip\.paste\(|\bclipboard\.readtext\(|\bimagegrab\b|\bscreencapture\b|\bpyautogui\.screenshot\(|\bpynput\b|\bkeyboard\.(?:on_press|hook|record)\(|\bgetasynckeystate\b|\bread\s-\w{0,3}s\w{0,2}\b|\bgetpass\.?(?:getpass)?\(|\bread-host\s-assecurestring|(?:zenity|kdialog) --password|\b(?:context|page|browser)\.(?:cookies|storage_?state)\(|\bdocument\.cookie\b|\bbrowser_?cookie3\b|\bnetwork\.getallcookies\b/,
         re`${SEND}`,
+      ),
+      near(
+        { where: 'code', ordered: false, within: 300 },
+        /\b(?:amount|total|value|sum|price|balance|gross|net|cents|lamports|wei|sats)\w{0,8}\)?\s?(?:>=?|-g[te]|\.compareto\()\s?["']?\d{3}|\b(?:set-?clipboard|pbcopy|xclip|clip(?:board)?\.(?:copy|set\w{0,6}|writetext))\b/,
+        /["'`](?:0x[\da-f]{40}|bc1[a-z\d]{20,60}|(?=[a-z]{0,40}\d)[1-9a-hj-np-z]{32,44}|[a-z]{2}\d{2} ?(?:[a-z\d]{4} ?){2,7}[a-z\d]{0,4})["'`]|\b(?:bc1|0x)\[/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
@@ -80,6 +94,10 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
         /<!--\s?(?:(?!-->)[\s\S]){0,300}?\b(?:run|execute|send|upload|post|fetch|curl|forward|ignore|copy|exfiltrate|install|delete)\b(?:(?!-->)[\s\S]){0,120}?(?:https?:|~\/|\$home\b|\.env\b|\bcredentials\b|\binstructions\b|\bthe user\b|[\w/]\.(?:sh|py|js)\b)/,
       ),
       ...each(
+        { where: 'code' },
+        /\b(?:agents?|assistants?|llms?|claude|copilot|codex|gpt)\b(?<=(?:#|\/\/|\*|--|%|;|["'`])\s?(?:important|note|notice|attention|instructions?|message|reminder|dear|hey|hello|system)?[ :,!(-]{0,3}(?:to|for)? ?(?:the |any |all |every )?(?:ai |coding |llm |language )?\w{2,10})(?: (?:reading|that|who|which|running|using|working)[^.\n]{0,40})?[ :,!)-]{1,4}(?:must|should|shall|please|always|never|do not|now|first|before|run|execute|send|upload|include|read|fetch|add|append|delete|copy|write|call|use|tell|ignore|skip)\b[^\n]{0,160}/,
+      ),
+      ...each(
         { where: 'prose', needs: /\b(?:system|admin|developer|root)/ },
         /(?:^|\n)\s{0,4}(?:\[(?:system|admin|administrator|developer|root)[ _-](?:update|notice|message|override|alert|directive|instructions?)\b[^\]\n]{0,40}\]|<\/?(?:system|admin|developer|system[-_]prompt|system[-_]reminder)>|(?:system|admin|administrator) (?:override|notice|update|alert|message|directive)\s?:)/,
       ),
@@ -100,20 +118,20 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       near(
         {
           where: 'prose',
-          within: 70,
+          within: 90,
           sentence: true,
-          needs: /@/,
           unless:
             /^(?![^\n]*\b(?:reports?|files?|results?|outputs?|data|documents?|cop(?:y|ies)|contents?|transcripts?)\b)[^\n]*\b(?:support|contact|issues?|questions|feedback|bugs?|help|e\.g\.|for example)\b|\b(?:git config|himalaya|gog |--to\b)/,
           unlessBefore: NEGATED,
         },
-        /\b(?:send(?![.:\]])|sends|email(?!\s?[:=])|e-mail(?!\s?[:=])|mail(?!\s?[:=])|forward|share|cc|bcc|invite|submit|copy)\b/,
-        re`${MAIL}`,
+        /\b(?:send(?![.:\]])|sends|email(?!\s?[:=@])|e-mail(?!\s?[:=@])|mail(?!\s?[:=@])|forward|share|cc|bcc|invite|submit|copy)\b/,
+        re`(?<=(?<![\w.@/])[\w.+-]{2,40})${AT}`,
       ),
       ...each(
         { unlessBefore: NEGATED },
-        re`\b(?:reply-to|return-path|bcc)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}|\b(?:rcpt|recipients?|to_addrs|receivers?|bcc|cc)\w{0,10}(?:\.(?:append|push|add|extend|unshift)\(|\s?(?:\+=|<<))\s?\[?["'\`]${MAIL}`,
-        /\b(?:aws s3(?:api)? (?:cp|sync|mv|put-object)|gsutil (?:-m )?(?:cp|rsync)|gcloud storage cp|rclone (?:copy|sync))\b[^\n|;&]{0,160}?(?:s3|gs):\/\/(?!my|your|bucket|example|[<${%])[\w.-]{3,60}|\bgh gist create\b|\bapi\.github\.com\/gists\b|\bgit push\s(?:-\w{1,10}\s|--\w{1,10}\s){0,2}["']?(?:https?:\/\/|git@)[\w.@-]|\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
+        re`\b(?:reply-to|return-path|bcc)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}|\b(?:rcpt|recipients?|to_addrs|receivers?|bcc|cc)\w{0,10}(?:\.(?:append|push|add|extend|unshift)\(|\s?(?:\+=|<<))\s?\[?["'\`]${MAIL}|\b(?:to_?addrs|recipients?|rcpt|envelope|destinations?|toaddresses)\w{0,10}["']?\s?(?:[:=]|=>)[^\n]{0,80}?["'\`<]${MAIL}|\.(?:rcpt|addbcc|addcc|bcc|cc|addaddress|setcc|setbcc|addrecipients?)\(\s?(?:["'\`<]|new \w{1,20}\(["'])${MAIL}|\[["'](?:bcc|cc)["']\]\s?=\s?["']${MAIL}`,
+        /\b(?:aws s3(?:api)? (?:cp|sync|mv|put-object)|gsutil (?:-m )?(?:cp|rsync)|gcloud storage cp|rclone (?:copy|sync))\b[^\n|;&]{0,160}?(?:s3|gs):\/\/(?!my|your|bucket|example|[<${%])[\w.-]{3,60}|\bremote (?:add|set-url)\s(?:-\S{1,10}\s){0,2}(?!origin\s|upstream\s)[\w-]{1,40}\s["']?(?:https?:\/\/|git@|ssh:\/\/)(?!\$|<|(?:[^\s@"']{1,60}@)?github\.com\/(?:your|my|user|org|owner|[$<{]))\w|\bremote set-url\s(?:--add\s)?--push\s|(?<=\bgit\b[^\n|;&]{0,60}\bpush\s[^\n|;&]{0,40})--mirror\b|\bgh gist create\b|\bapi\.github\.com\/gists\b|\bgit push\s(?:-\w{1,10}\s|--\w{1,10}\s){0,2}["']?(?:https?:\/\/|git@)[\w.@-]|\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
+        /(?<==\s?)(?:webservice|importxml|importdata|importhtml|image|hyperlink)\(\s?(?:concat\w{0,6}\(\s?)?["']https?:\/\/[^"'\n]{4,160}["']\s?[&,]\s?(?!["'])|\bhooks\.slack\.com\/services\/t(?!0{4}|x{4})\w{7,}\/b(?!0{4}|x{4})\w{7,}\/(?!x{4})\w{16,}|\bdiscord(?:app)?\.com\/api\/webhooks\/\d{15,}\/[\w-]{20,}|\bapi\.telegram\.org\/bot\d{6,}:|\bntfy\.sh\/(?!my|your|topic|\$|<)[\w-]{6,}|\bwebhook\.site\/[\da-f-]{20,}|\bscript\.google\.com\/macros\/s\/\w[\w-]{20,}|\bformspree\.io\/f\/\w{6,}|\bhook\.\w{2,4}\.make\.com\/\w{16,}|\bhooks\.zapier\.com\/hooks\/catch\/\d{4,}|(?<![\w.])(?:sentry_)?dsn["']?\s?[:=(]{1,2}\s?["']?https:\/\/(?!public|key|example|your|x{3}|\.\.\.|abc)\w{8,64}@(?!sentry\.example|o0\.)/,
       ),
       ...each(
         { where: 'prose', unless: /\/\/api\.|\/v\d\//, unlessBefore: NEGATED },
