@@ -112,7 +112,11 @@ export class People {
       const { account, name, grants } = await (this.#login as Login).finish(request, this.#cookie(request, 'login'));
       const known = await service.nameOf(account, name);
       if (known === undefined)
-        return this.#page(request, 403, `Another account has come as ${name} before. Tell an admin of the hub.`);
+        return this.#page(
+          request,
+          403,
+          `Another account has come as ${name} before, or this is no name here. Tell an admin.`,
+        );
       const again = () => service.principalsOf(known, grants);
       if ((await again()).length === 0) return this.#page(request, 403, `${known} is not let in.`);
       // Lax, because the provider has sent the browser here: a strict one would not be sent by it to the next page.
@@ -168,15 +172,19 @@ export class People {
     const { entrance } = this.#options;
     const name = this.#nameByProxy(request);
     const main = caller ? letIn(caller, name === undefined) : name === undefined ? entering(entrance) : unknown(name);
-    const page = html`<!doctype html>
+    return pageOf(status, said, main);
+  }
+}
+
+export function pageOf(status: number, said: string, main: Html | '' = ''): Response {
+  const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Skill review</title></head>
 <body><main><h1>Skill review</h1>
 ${said === '' ? '' : html`<p role="alert">${said}</p>`}
 ${main}</main></body></html>
 `;
-    return new Response(String(page), { status, headers: { 'content-type': 'text/html; charset=utf-8' } });
-  }
+  return new Response(String(page), { status, headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 
 // --- internal ---

@@ -4,7 +4,7 @@ import { type Served, serve } from '../../lib/serving/index.ts';
 import { bodyOf, type Caller, callerWith, createLimits, principalFor, principalsWith } from './access.ts';
 import type { HubEntrance, HubPrincipal, HubRequest, HubService, PersonPages } from './api.ts';
 import { loadClient } from './login.ts';
-import { People } from './person.ts';
+import { People, pageOf } from './person.ts';
 import { loadTelemetry } from './requests.ts';
 
 export interface ServeHubOptions {
@@ -52,10 +52,11 @@ function createApp(
 ): Hono {
   const app = new Hono();
   const limits = createLimits();
-  const refuse = (thrown: unknown): Response => {
+  const told = (thrown: unknown): CodedError => {
     const error = asCoded(thrown);
-    if (!isCodedError(error)) onError(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    return refusal(isCodedError(error) ? error : new CodedError('UNEXPECTED_FAILURE', 'The request failed.'));
+    if (isCodedError(error)) return error;
+    onError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    return new CodedError('UNEXPECTED_FAILURE', 'The request failed.');
   };
   const callers = new WeakMap<Request, HubPrincipal>();
   app.use(async (context, next) => {
@@ -125,7 +126,12 @@ function createApp(
     throw new CodedError('HUB_NOT_FOUND', 'Nothing is here.');
   });
   app.all('*', (context) => people.answer(context.req.raw));
-  app.onError((error) => refuse(error));
+  app.onError((thrown, { req }) => {
+    const error = told(thrown);
+    const response = refusal(error);
+    const isBrowser = req.header('accept')?.includes('text/html');
+    return isBrowser ? pageOf(response.status, error.message) : response;
+  });
   return app;
 }
 

@@ -85,6 +85,16 @@ it('lets in nobody without a token of a reviewer, another space or a revoked one
   expect((await bob.get('/proposals')).status).toBe(401);
 });
 
+it('tells a browser on a page what is refused, and a program as JSON', async () => {
+  const { hub } = await withProposal();
+  const nobody = await enter(hub, '');
+  const refused = async (accept: string) => nobody.post('/enter', { token: 'x'.repeat(20_000) }, { accept });
+  const page = await refused('text/html,application/xhtml+xml');
+  expect([page.status, page.headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
+  expect(await page.text()).toContain('<p role="alert">The body may have');
+  expect(await (await refused('*/*')).json()).toMatchObject({ error: { code: 'HUB_TOO_LARGE' } });
+});
+
 it('offers among several what is plain, and no change that would be merged with a newer text', async () => {
   const { hub, admin, id } = await withProposal();
   const bob = await enter(hub, await hub.token('reviewer', 'bob'));
