@@ -58,7 +58,8 @@ const LOST = /^(?:CONNECT_|CONNECTION_|ECONN|ENOTFOUND$|EAI_|ETIMEDOUT$|EPIPE$|E
 
 /** postgresql.org/docs/current/errcodes-appendix.html */
 const CLASSES = [
-  [/^(?:08|25P0|40|53|55|57)/, 'away'],
+  // 25006: a server that only reads, as a copy does.
+  [/^(?:08|25P0|25006|40|53|55|57)/, 'away'],
   [/^(?:28|42501|3D)/, 'refused'],
   [/^22(?:021|P05)/, 'text'],
   [/^(?:42P01|3F)/, 'none'],

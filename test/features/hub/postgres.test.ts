@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PostgresStore } from '../../../extensions/skill_registry/features/hub/store/postgres.ts';
-import { openHub } from '../../helpers/hub.ts';
+import { DEPLOY, openHub, sentId } from '../../helpers/hub.ts';
 import { asOwner, type HubDatabase, hubDatabase, usePostgres } from '../../helpers/postgres.ts';
 import { runCommand } from '../../helpers/run-command.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -152,6 +152,22 @@ describe('PostgreSQL', () => {
     await Promise.all([asking(), waitFor('refusals', () => refused === 40, 10_000)]);
     await relay.start();
     expect((await hub.ask(reader, 'GET', '/changes')).status).toBe(200);
+  });
+
+  it('is away while the server only reads, as a copy of it does', async () => {
+    const { address, name, owner } = await hubDatabase();
+    const hub = await openHub({ store: await PostgresStore.open(address) });
+    const carol = await hub.token('proposer', 'carol');
+    await asOwner(owner, async (sql) => {
+      await sql.unsafe(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+      await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND usename = 'hub'`;
+    });
+    const sent = { id: sentId(), skill_id: 'deploy', kind: 'create', content: DEPLOY, justification: 'Why.' };
+    // The first ones find connections that have ended.
+    await waitFor('a refusal', async () => (await hub.ask(carol, 'POST', '/proposals', sent)).status !== 401);
+    const { status, json } = await hub.ask(carol, 'POST', '/proposals', sent);
+    expect([status, json.error.code]).toEqual([503, 'STORE_UNAVAILABLE']);
+    expect(hub.errors).toEqual([]);
   });
 
   it('answers what has a NUL as a wrong argument', async () => {
