@@ -139,7 +139,7 @@ export async function restoreBackup(from: string, options: HubOptions, terminal:
   const copy = `${file}.restored`;
   copyFileSync(source, copy);
   try {
-    assertWhole(copy);
+    assertWhole(copy, source);
     for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
     renameSync(copy, file);
   } finally {

@@ -56,7 +56,7 @@ export class SqliteStore extends SqlStore {
   protected async write<T>(space: string | null, steps: () => Steps<T | undefined>): Promise<T | undefined> {
     // A restore has put another file there; what is written into this one would be lost.
     if (fileIdentity(this.#file) !== this.#identity)
-      throw new CodedError('STORE_UNAVAILABLE', `${this.#file} was replaced while the hub ran. Start the hub again.`);
+      throw new CodedError('STORE_UNAVAILABLE', 'The file of the database was replaced. Start the hub again.');
     const result = this.#database.transaction(() => {
       if (space) this.#answer({ sql: 'INSERT OR IGNORE INTO space VALUES (?, 0)', values: [space], reads: false });
       const work = steps();
@@ -106,7 +106,7 @@ export function backUp(file: string, target: string): void {
 }
 
 /** @throws STORE_UNAVAILABLE when it is damaged, or no database of a hub. */
-export function assertWhole(file: string): void {
+export function assertWhole(file: string, from: string): void {
   const database = openSqlite(file);
   const found = (() => {
     try {
@@ -120,7 +120,7 @@ export function assertWhole(file: string): void {
     }
   })();
   if (!found)
-    throw new CodedError('STORE_UNAVAILABLE', `${file} is damaged, or no backup of a hub. Nothing was changed.`);
+    throw new CodedError('STORE_UNAVAILABLE', `${from} is damaged, or no backup of a hub. Nothing was changed.`);
 }
 
 // --- internal ---
