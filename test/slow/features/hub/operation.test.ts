@@ -135,6 +135,7 @@ it('is served with TLS by the Caddyfile of the examples', async ({ skip }) => {
 }, 90_000);
 
 it('has a unit that systemd takes', ({ skip }) => {
+  expect(readFileSync(join(EXAMPLES, 'skill-hub.service'), 'utf8')).toMatch(/^RestartSec=5$/m);
   skip(spawnSync('systemd-analyze', ['--version']).status !== 0, 'systemd-analyze is not installed here');
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(EXAMPLES, 'skill-hub.service')], {
     encoding: 'utf8',
