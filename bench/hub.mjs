@@ -1,7 +1,7 @@
 /**
  * `node bench/hub.mjs [clients] [skills] [changes]`: a hub (SQLite) with so many skills, and clients that follow it in four processes by real
- * HTTP. Measured: a folder that comes in, a start, publish to readable at all clients, the same through a kill of a hub, and the first
- * catalog of a fresh machine. With HUB_STORE, the address of an empty database of PostgreSQL, and HUB_OWNER, that of its owner, there are
+ * HTTP. Measured: a folder that comes in, a start, publish to readable at all clients, the same through a kill of a hub, the first
+ * catalog of a fresh machine, and publish to readable there. With HUB_STORE, the address of an empty database of PostgreSQL, and HUB_OWNER, that of its owner, there are
  * two hubs, clients begin with either of them, and one is killed. Linux only. bench/README.md explains it.
  */
 import { fork, spawn, spawnSync } from 'node:child_process';
@@ -17,6 +17,7 @@ import { median, percentile, timed } from './statistics.mjs';
 const SELF = fileURLToPath(import.meta.url);
 const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const PROCESSES = 4;
+const MACHINE_CHANGES = 20;
 const STORE = process.env.HUB_STORE;
 const now = () => performance.timeOrigin + performance.now();
 
@@ -148,6 +149,24 @@ async function measure(clients, skills, changes) {
     say('first catalog of a fresh machine', `${(result.ms / 1000).toFixed(1)} s, ${result.rss} MiB resident`);
     say('its entries', `${(result.bytes / 1024 / 1024).toFixed(1)} MiB of answers`);
     say('a refresh there, nothing changed', `${result.refreshMs.toFixed(0)} ms of processor time`);
+    const readings = new Map();
+    cold.on('message', ({ digest, ...reading }) => readings.set(digest, reading));
+    const near = [];
+    // The first two compile what they use.
+    for (let number = 0; number < MACHINE_CHANGES + 2; number++) {
+      const { sent, digest } = await publish(2 * changes + number);
+      for (const until = now() + 60_000; !readings.has(digest) && now() < until; ) await wait(5);
+      const { at = Number.NaN, cpu } = readings.get(digest) ?? {};
+      if (number > 1) near.push({ ms: at - sent, cpu });
+      await wait(1000);
+    }
+    const cpu = (near.at(-1).cpu - near[0].cpu) / (near.length - 1);
+    const times = near.map(({ ms }) => ms);
+    const [p50, p95] = [0.5, 0.95].map((share) => `${percentile(times, share).toFixed(0)} ms`);
+    say(
+      'readable at a machine with all skills',
+      `p50 ${p50}, p95 ${p95}, ${cpu.toFixed(0)} ms of processor time a change`,
+    );
     say('memory of the hub at the end', `${residentMiB(hub)} MiB`);
   } finally {
     for (const one of running) one.kill('SIGKILL');
@@ -218,8 +237,15 @@ async function machine([url, token, root, skills]) {
   const rss = Math.round(process.memoryUsage.rss() / 1024 / 1024);
 
   process.send({ ms, bytes, rss, refreshMs: await refreshOf(registry) });
-  await registry.close();
-  process.exit();
+  registry.onChange(async (ids) => {
+    const turn = { agentId: 'reader' };
+    for (const id of ids) {
+      const { digest } = await registry.read(id, {}, turn);
+      const { user, system } = process.cpuUsage();
+      process.send({ digest, at: now(), cpu: (user + system) / 1000 });
+    }
+  });
+  await registry.watch(new AbortController().signal);
 }
 
 /** Of a refresh when nothing has changed, in milliseconds of processor time. */
