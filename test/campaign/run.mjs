@@ -1,7 +1,7 @@
 // The long forms of slow tests, with the Node that runs this: kills at every step of every change, races, two processes on a root that
 // is a skill, and an agent that tries everything. CI runs a short form of each.
 // Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, CAMPAIGN_SECONDS, CAMPAIGN_CALLS, CAMPAIGN_SEED
-// PAGE_SKILLS, PAGE_MACHINES, HUB_ROUNDS and HUB_MACHINES change a part.
+// PAGE_SKILLS, PAGE_MACHINES, HUB_ROUNDS, HUB_MACHINES and HUB_SKILLS change a part.
 // Exit status 1 when one fails.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -20,6 +20,8 @@ const PARTS = {
   pages: { program: ['bench/pages.mjs', process.env.PAGE_MACHINES ?? '100', '50000'] },
   /** Two hubs on PostgreSQL: killed, frozen, their database away, a backup put back. */
   hubs: { files: ['features/hub/two-hubs'], environment: { HUB_ROUNDS: '10', HUB_MACHINES: '10' } },
+  /** As many skills as a hub is for, on SQLite and PostgreSQL: every machine has all of them, and each change. */
+  'large-hub': { files: ['features/hub/large-hub'], environment: { HUB_SKILLS: '50000' } },
   /** What tests are left without each feature. */
   wall: {},
   'hostile-agent': { files: ['hostile-agent'], environment: { CAMPAIGN_CALLS: '200' } },
