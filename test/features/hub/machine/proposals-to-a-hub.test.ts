@@ -104,6 +104,17 @@ it('quotes no line of a body that an inspection holds', async () => {
   expect(hub.received).toEqual([]);
 });
 
+it('lists nothing with the token of a reader, and does not take the hub for away', async () => {
+  const hub = await scriptedHub({ tea: TEA });
+  const machine = await hubMachine(hub);
+  hub.answer = (path, response) => {
+    if (!path.endsWith('/proposals')) return false;
+    json(response, 403, { error: { code: 'HUB_FORBIDDEN', message: 'No.' } });
+    return true;
+  };
+  expect(await listed(machine)).toEqual({ success: true, proposals: [] });
+});
+
 it('lists once what the hub has and this machine does not know yet that it has', async () => {
   const hub = await scriptedHub({ tea: TEA });
   const machine = await hubMachine(hub);

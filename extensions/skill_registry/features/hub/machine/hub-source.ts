@@ -93,7 +93,8 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
         };
       } catch (error) {
         if (!isCodedError(error)) throw error;
-        return { proposals: own, isAway: true };
+        // A reader has none there.
+        return { proposals: own, isAway: error.details.status !== 403 };
       }
     },
     ...(options.allowances && {
