@@ -1,4 +1,5 @@
 /** For the command only, not an export of the package. */
+import { homedir } from 'node:os';
 import type { Problem } from 'skill-registry/kernel';
 import { registryConfig } from './config.ts';
 import type { Snapshot } from './core/catalog/snapshot.ts';
@@ -32,8 +33,16 @@ export async function looksHere(
   return ({ file, realFile }) => [...(byFile.get(realFile ?? file) ?? [])];
 }
 
+/** Skills of the person whose id a skill of the project has, with other files; a sentence each. */
 export async function hiddenOfPerson(problems: readonly Problem[]): Promise<readonly string[]> {
-  return (await import('./core/sources/agent-folders.ts')).hiddenOfPerson(problems);
+  const { homeFolders } = await import('./core/sources/agent-folders.ts');
+  const folders = homeFolders(homedir());
+  const isOfPerson = (file: unknown): boolean => folders.some((folder) => String(file).startsWith(`${folder}/`));
+  return problems.flatMap(({ code, details: { winner, loser, winner_id, loser_id } = {} }) =>
+    code === 'SKILL_ID_TAKEN' && isOfPerson(loser) && !isOfPerson(winner)
+      ? [`Your skill ${loser_id} is hidden by ${winner_id}, which has its id (${winner})`]
+      : [],
+  );
 }
 
 /** What `init` writes. */

@@ -28,3 +28,13 @@ export function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
   });
 }
+
+/** Waits at most that many milliseconds. `work` must not reject. */
+export async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}

@@ -48,7 +48,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   mcp_source: ['guard'],
   hub: ['guard', 'history', 'install', 'pages', 'proposals'],
   packs: ['validate'],
-  evaluate: ['guard', 'history', 'proposals'],
+  evaluate: ['guard', 'history', 'proposals', 'validate'],
   usage: ['history'],
   dialects: ['proposals'],
 };

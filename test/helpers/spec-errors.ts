@@ -1,4 +1,4 @@
-import { specViolations } from '../../extensions/skill_registry/core/skill/spec-rules.ts';
+import { specViolations } from '../../extensions/skill_registry/features/validate/spec-rules.ts';
 
 /** What agentskills.io forbids in a SKILL.md, without the lines. */
 export function specErrors(text: string, directoryName?: string): readonly string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bodyOf } from '../../extensions/skill_registry/core/skill/frontmatter.ts';
 import { parseSkill } from '../../extensions/skill_registry/core/skill/parse-skill.ts';
-import { strictVerdict } from '../../extensions/skill_registry/core/skill/strict-rules.ts';
+import { strictViolations } from '../../extensions/skill_registry/features/validate/strict-rules.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { anyCharacter, fc } from '../helpers/properties.ts';
 import { specErrors } from '../helpers/spec-errors.ts';
@@ -25,7 +25,7 @@ function checkParsed(text: string): void {
 /** The other two profiles give a verdict, too. */
 function checkText(text: string): void {
   checkParsed(text);
-  for (const error of [...specErrors(text, 'dir'), ...strictVerdict(text, 'dir').violations])
+  for (const error of [...specErrors(text, 'dir'), ...strictViolations(text, 'dir').violations])
     expect(error).not.toBe('');
 }
 

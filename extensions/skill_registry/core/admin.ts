@@ -69,11 +69,9 @@ const kernelPart = schema((z) =>
 function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const { events, reading } = parts;
   return {
-    readBytes: later('admin.readBytes(skillId, options, turn)', [text, readOptions, turn], (...given) =>
-      reading.readBytes(...given),
-    ),
-    resources: now('admin.resources(skillId, turn)', [text, turn], (...given) => reading.resources(...given)),
-    leftOutCount: now('admin.leftOutCount(skillId)', [text], (skillId) => reading.leftOutCount(skillId)),
+    readBytes: later('admin.readBytes(skillId, options, turn)', [text, readOptions, turn], reading.readBytes),
+    resources: now('admin.resources(skillId, turn)', [text, turn], reading.resources),
+    leftOutCount: now('admin.leftOutCount(skillId)', [text], reading.leftOutCount),
     prepareMessage: later('admin.prepareMessage(skillId, args, turn)', [text, text, turn], (...given) =>
       reading.prepareMessage(...given),
     ),
@@ -105,16 +103,16 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
 }
 
 function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Given) {
-  const { catalog, config, elsewhere, searcher, tokens, visible } = parts;
+  const { catalog, config, elsewhere, scopes, searcher, tokens } = parts;
   return {
     prepareSearch: later('admin.prepareSearch(query)', [words], async (query = '') => {
       assertOpen(parts);
-      const skills = visible({});
+      const skills = scopes.visible({});
       await Promise.all([searcher.prepare(skills), elsewhere.ready(query, skills), meaningOf(parts)?.ready(query)]);
     }),
     prepareQuery: later('admin.prepareQuery(query, turn)', [text, ofTurn], async (query, turn) => {
       assertOpen(parts);
-      const skills = visible(turn);
+      const skills = scopes.visible(turn);
       const prepared = searcher.prepareHeaders(skills);
       await Promise.all([prepared, elsewhere.ready(query, skills), meaningOf(parts)?.ready(query)]);
     }),

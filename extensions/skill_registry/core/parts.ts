@@ -20,12 +20,13 @@ import type { GivenByFeature, Opened } from './seams.ts';
 import { createElsewhere, type Elsewhere } from './search/elsewhere.ts';
 import { Searcher } from './search/searcher.ts';
 import type { Meaning } from './search/types.ts';
-import { createGrants, createScopes, type Grants, type Narrowed, type Scopes } from './show/scope.ts';
-import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
+import { type Conversations, createConversations } from './show/conversations.ts';
+import { createScopes, type Narrowed, type Scopes } from './show/scope.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed } from './skill/errors.ts';
 import type { Admission, Guard, LeavingBytes, LeavingLine } from './skill/guard.ts';
 import { NOT_INSPECTED } from './skill/held.ts';
+import type { Profile, ValidationProfile } from './skill/profile.ts';
 import { hostEnvironment } from './sources/host-environment.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
@@ -57,12 +58,11 @@ export interface Parts extends SourceReader {
   readonly makeSources: (sources: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
   /** Whether the skills of this source come from somebody else. */
   readonly isForeign: (sourceId: string) => boolean;
-  readonly grants: Grants;
-  readonly sentBodies: SentBodies;
+  readonly conversations: Conversations;
   readonly scopes: Scopes;
-  /** Of `scopes`. */
-  readonly visible: Scopes['visible'];
   readonly reading: SkillReading;
+  /** The rules of a value of `validation`; by default the one of the config. */
+  readonly profile: (named?: ValidationProfile) => Profile | undefined;
   readonly guard: () => Guard;
   readonly admit: Guard['admit'];
   /** Kept from agents by the owner. The list is replaced when it changes. */
@@ -97,12 +97,11 @@ export async function openParts(
   const skills = await openSkills(base, features);
   const { bytes, catalog, opened } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
-  const grants = createGrants();
+  const conversations = createConversations();
   // In a state that no feature knows an agent sees nothing, not everything.
   const narrow = (turn: TurnContext, now: Snapshot): Narrowed | undefined =>
     opened.flatMap(({ turns }) => turns?.narrow(turn, now) ?? [])[0] ?? (turn.workflowState && NOTHING);
-  const scopes = createScopes(snapshot, grants, narrow, config.agents);
-  const sentBodies = createSentBodies();
+  const scopes = createScopes(snapshot, conversations, narrow, config.agents);
   const closing = new AbortController();
   const events = createEvents(hooks.call);
   const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
@@ -122,19 +121,16 @@ export async function openParts(
     ...bytes,
     events,
     closing,
-    grants,
-    sentBodies,
+    conversations,
     tokens,
     searcher,
     elsewhere: createElsewhere(() => (closing.signal.aborted ? [] : catalog.sources())),
     openCache,
     scopes,
-    visible: scopes.visible,
     reading: new SkillReading({
       ...skills,
-      grants,
+      conversations,
       scopes,
-      sentBodies,
       limits: config.limits,
       onLoaded,
       tokens,
@@ -273,11 +269,13 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
   const admit = ((leaving: never) => guard().admit(leaving)) as Guard['admit'];
   const sourceIds = new Set<string>();
   const foreign = new Set<string>();
+  const profiles = features.flatMap((feature) => feature.profiles ?? []);
+  const profile: Parts['profile'] = (named = config.validation) => profiles.find(({ name }) => name === named);
   const sourceOptions = {
     root,
     trusted,
     configFile,
-    validation: config.validation,
+    profile,
     taken: sourceIds,
     kinds: features.flatMap(({ sources = [] }) => sources),
     configured: config.sources,
@@ -315,7 +313,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
-  return { opened, guard, admit, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
+  return { opened, guard, admit, profile, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
 }
 
 /** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */

@@ -46,8 +46,8 @@ export async function openRegistry(
   checkOptions(options, Object.keys(reader.schema.properties ?? {}));
   // Loading takes up this slice, so the scan begins in the next one.
   await createBreaks()();
-  let problems: ReturnType<typeof problemReporter> | undefined;
-  const onProblem = (): void => problems?.reportNew();
+  let reportNew: (() => void) | undefined;
+  const onProblem = (): void => reportNew?.();
   const parts = await openParts(options, features, reader, onProblem);
   const { catalog, hooks, opened } = parts;
   const at = (turn: TurnContext): TurnContext =>
@@ -58,12 +58,13 @@ export async function openRegistry(
     if (!opened.some(({ guard }) => guard) && options.noGuard !== true) throw guardMissing();
     const watching = createWatching(parts, onProblem);
     const gather = () => frozen([...parts.problems(), ...watching.problems()]);
-    if (hooks.onProblem) problems = problemReporter(gather, hooks.onProblem);
     const registry = createRegistry(parts, call, { ...watching, problems: gather }, at);
     for (const { recover } of opened) await recover?.();
     await catalog.refresh();
-    problems?.begin();
-    if (problems) catalog.onChange(onProblem);
+    if (hooks.onProblem) {
+      reportNew = newProblemReporter(gather, hooks.onProblem);
+      catalog.onChange(onProblem);
+    }
     return registry;
   } catch (error) {
     await parts.close();
@@ -158,16 +159,11 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const isInspected = (skill: Skill): boolean => guard().notInspected([skill]) === 0;
   const inspect = (skill: Skill): void =>
     void admit({ skill, kind: 'derived', audience: 'model' }).catch(() => undefined);
-  /** One that is given twice is called once. */
-  const listeners = new WeakMap<ChangeListener, ChangeListener>();
   return {
     addSource: later('registry.addSource(source, options)', [anything, addOptions], addSource),
-    onChange: now('registry.onChange(listener)', [aFunction<ChangeListener>()], (listener) => {
-      const wrapped: ChangeListener =
-        listeners.get(listener) ?? ((ids, snapshot) => listener(ids, copyForCallers(snapshot)));
-      listeners.set(listener, wrapped);
-      return catalog.onChange(wrapped);
-    }),
+    onChange: now('registry.onChange(listener)', [aFunction<ChangeListener>()], (listener) =>
+      catalog.onChange(listener),
+    ),
     refresh: async () => copyForCallers(await catalog.refresh()),
     snapshot: () => copyForCallers(catalog.snapshot()),
     visible: now('registry.visible(turn, audience)', [turn, audience], (turn = {}, audience = 'model') =>
@@ -192,13 +188,11 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
 function readingFunctions(parts: Parts, { later }: CheckedCalls) {
   const { reading } = parts;
   return {
-    read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (...given) =>
-      reading.read(...given),
-    ),
+    read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], reading.read),
     readResource: later(
       'registry.readResource(skillId, path, turn, options)',
       [text, text, turn, waitOptions],
-      (...given) => reading.readResource(...given),
+      reading.readResource,
     ),
     apply: later(
       'registry.apply(skillId, args, turn, options)',
@@ -213,19 +207,12 @@ function readingFunctions(parts: Parts, { later }: CheckedCalls) {
 }
 
 function contextOf(parts: Parts): SkillRegistry['context'] {
-  const { catalog, events, opened, reading, scopes, visible } = parts;
+  const { catalog, events, opened, reading, scopes } = parts;
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn, prompt) => {
     events.emit('offered', listed, turn, prompt);
     for (const [skill, tokens] of bodies) events.emit('given', skill, tokens, turn);
   };
   let turnText: Promise<TurnText> | undefined;
-  // These modules take as long to load as a hundred skills, and most commands need none.
-  const loadTurnText = (): Promise<TurnText> => {
-    turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-      createTurnText({ ...parts, counting: parts.tokens.counting, meaning: meaningOf(parts), onShown }),
-    );
-    return turnText;
-  };
   return async (prompt, turn = {}) => {
     assertOpen(parts);
     const read = new Map<Skill, Promise<string | undefined>>();
@@ -235,38 +222,28 @@ function contextOf(parts: Parts): SkillRegistry['context'] {
       return text;
     };
     // First, because a skill found to be held must not be listed either.
-    for (const skill of visible(turn)) if (skill.preload) await body(skill);
+    for (const skill of scopes.visible(turn)) if (skill.preload) await body(skill);
     // Before the modules load: the text shows the skills at the time of the call.
     const given = givenSkills(catalog.snapshot(), turn);
-    const seen = { skills: visible(turn), narrowed: scopes.narrowed(turn)?.key, given, body };
+    const seen = { skills: scopes.visible(turn), narrowed: scopes.narrowed(turn)?.key, given, body };
     const added = opened.flatMap(({ turns }) => turns?.text(turn) ?? []);
-    const text = await (await loadTurnText())(seen, prompt, turn);
+    // These modules take as long to load as a hundred skills, and most commands need none.
+    turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
+      createTurnText({ ...parts, counting: parts.tokens.counting, meaning: meaningOf(parts), onShown }),
+    );
+    const text = await (await turnText)(seen, prompt, turn);
     return added.length > 0 ? [text ?? [], added].flat().join('\n\n') : text;
   };
 }
 
-/** Reports each new problem once. */
-function problemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void) {
-  /** A problem that ended and comes back is reported again. */
-  let reported: readonly Problem[] | undefined;
-  const keyOf = ({ code, file, line, message }: Problem): string => JSON.stringify([code, file, line, message]);
-  return {
-    /** Present problems are not reported. */
-    begin(): void {
-      reported = gather();
-    },
-    /** Does nothing before `begin`. */
-    reportNew(): void {
-      if (!reported) return;
-      const before = reported;
-      reported = gather();
-      // Most are the same objects.
-      const same = new Set(before);
-      const fresh = reported.filter((problem) => !same.has(problem));
-      if (fresh.length === 0) return;
-      const files = new Set(fresh.map(({ file }) => file));
-      const known = new Set(before.filter(({ file }) => files.has(file)).map(keyOf));
-      for (const problem of fresh) if (!known.has(keyOf(problem))) report(problem);
-    },
+/** @returns reports what was no problem at the call before. One that ended and comes back is reported again. */
+function newProblemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void): () => void {
+  const keyOf = ({ code, file, line, message }: Problem): string => [code, file, line, message].join('\0');
+  let reported = new Set(gather().map(keyOf));
+  return () => {
+    const before = reported;
+    const found = gather();
+    reported = new Set(found.map(keyOf));
+    for (const problem of found) if (!before.has(keyOf(problem))) report(problem);
   };
 }

@@ -10,6 +10,7 @@ import type { ReviewPages } from './review.ts';
 import type { Meaning } from './search/types.ts';
 import type { Narrowed } from './show/scope.ts';
 import type { Guard } from './skill/guard.ts';
+import type { Profile } from './skill/profile.ts';
 import type { SourceDecisions, SourceKind } from './sources/source-kind.ts';
 import type { CachePart } from './store/cache.ts';
 
@@ -18,6 +19,8 @@ export interface GivenByFeature {
   /** Its tables in cache.db. */
   readonly cache?: readonly CachePart[];
   readonly sources?: readonly SourceKind[];
+  /** Values of `validation`. */
+  readonly profiles?: readonly Profile[];
   /** What people decided about sources. At most one feature has it. */
   readonly decisions?: SourceDecisions;
   readonly config?: ConfigPart;

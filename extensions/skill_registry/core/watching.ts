@@ -16,7 +16,7 @@ const IDLE = 0.2;
 export type Watching = Pick<SkillRegistry, 'watch' | 'problems'> & Pick<SkillRegistryAdmin, 'watchMode'>;
 
 export function createWatching(parts: Parts, onProblem: () => void): Watching {
-  const { catalog, closing, config, opened, root, searcher, tokens, visible } = parts;
+  const { catalog, closing, config, opened, root, scopes, searcher, tokens } = parts;
   const problems = new Map<string, Problem>();
   let mode: ReturnType<Watching['watchMode']> = 'off';
   const note = (reason: string): void => {
@@ -33,7 +33,7 @@ export function createWatching(parts: Parts, onProblem: () => void): Watching {
   const catchUp = (signal: AbortSignal): void => {
     for (const feature of opened) feature.catchUp?.(signal).catch(onError);
     tokens.countLong(catalog.snapshot(), signal).then(onProblem, onError);
-    searcher.prepare(visible({})).catch(onError);
+    searcher.prepare(scopes.visible({})).catch(onError);
   };
   return {
     async watch(signal) {

@@ -17,7 +17,7 @@ const make = async (...configs: readonly { path?: string; shipped?: true; id?: s
       ...config,
     })),
     {
-      ...{ root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },
+      ...{ root: '/root', configFile: '/root/config.yaml', taken: new Set() },
       ...NO_PAGES,
     },
   );

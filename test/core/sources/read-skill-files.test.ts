@@ -1,4 +1,4 @@
-import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FoundSkillFile } from '../../../extensions/skill_registry/core/sources/walk/find-skill-files.ts';
@@ -63,56 +63,6 @@ describe('reading', () => {
     const file = createSkillFileReader().read(skillFile(bytes), LIMIT);
     expect(file.header?.description).toBe(description);
     expect(file.problems.map(({ code }) => code)).toEqual(['FRONTMATTER_MISSING', ...problems]);
-  });
-});
-
-describe.each([
-  ['spec', 'SPEC_VIOLATION'],
-  ['strict', 'STRICT_VIOLATION'],
-] as const)('under %s', (profile, code) => {
-  const sound = skillMd({ name: 'tidy', description: 'Tidies up whatever lies about.' });
-  const read = (found: FoundSkillFile) => createSkillFileReader({ profile }).read(found, LIMIT);
-  const refused = (found: FoundSkillFile, line: number, message: string) => ({
-    problems: [{ code, severity: 'error', file: found.file, line, message, details: { profile } }],
-  });
-
-  it('a file that is not UTF-8 throughout is refused', () => {
-    const found = skillFile(Buffer.concat([Buffer.from(sound), Buffer.of(0xe9)]));
-    const file = read(found);
-    expect(file).toMatchObject(refused(found, 7, 'SKILL.md is not UTF-8 text; save it as UTF-8'));
-    expect(file.header).toBeUndefined();
-    expect(read(skillFile(`${sound}\ufffd`)).problems).toEqual([]);
-  });
-
-  it('a file whose name is in other letter case is refused, but not skill.md', () => {
-    const named = (fileName: string): FoundSkillFile => {
-      const dir = join(tempFolder({ [`tidy/${fileName}`]: sound }), 'tidy');
-      const file = join(dir, fileName);
-      return { dir, file, realDir: dir, realFile: file };
-    };
-    const found = named('Skill.md');
-    expect(read(found)).toMatchObject(refused(found, 1, 'Missing required file: SKILL.md'));
-    expect(read(found).header).toBeUndefined();
-    expect(read(named('skill.md')).problems).toEqual([]);
-  });
-
-  it('a file that is a skill by itself may have any name', () => {
-    const found = skillFile(sound);
-    const file = join(found.dir, 'tidy.md');
-    renameSync(found.file, file);
-    expect(read({ ...found, file, realFile: file, bare: true }).problems).toEqual([]);
-  });
-
-  it('each refusal has the line of its field', () => {
-    const lines = (content: string) => read(skillFile(content)).problems.map(({ line }) => line);
-    const zz = '---\ndescription: Tidies up whatever lies about.\nzz: 1\nname: Tidy\n---\n';
-    expect(lines(zz)).toEqual([3, 4, 4]);
-    expect(lines('Text.')).toEqual([1]);
-    expect(lines('---\nname: tidy\ndescription: a: b\n---\n')).toEqual([3]);
-    expect(lines('---\nname: tidy\n---\n')).toEqual([1]);
-    if (profile === 'strict') {
-      expect(lines(sound.replace('\n---\n\n', '\nscripts: [none.sh]\n---\n\n'))).toEqual([4]);
-    }
   });
 });
 

@@ -15,7 +15,7 @@ async function scanPack(tree: Tree, pack: unknown, allowOutside = false) {
   const text = typeof pack === 'string' ? pack : JSON.stringify(pack);
   const root = tempFolder({ 'pack/p.json': text, ...tree });
   const file = join(root, 'pack/p.json');
-  const source = createPackSource({ id: 'p', file, allowOutside, validation: 'lenient', preload: false });
+  const source = createPackSource({ id: 'p', file, allowOutside, preload: false });
   const { skills, losers = [], problems } = await scan(source);
   const brief = problems.map(({ code, details }) => [code, details?.pointer ?? '']);
   return { root, file, source, skills, losers, problems, brief, ids: skills.map(({ qualifiedId }) => qualifiedId) };

@@ -19,7 +19,7 @@ const json = (fields: object): string => JSON.stringify({ name: 'brew', version:
 async function scanPackage(tree: Tree, fields: object | string = {}, name = 'brew') {
   const text = typeof fields === 'string' ? fields : json(fields);
   const root = tempFolder({ [`${PLACE}/package.json`]: text, ...tree });
-  const source = createPackageSource({ id: name, name, from: root, validation: 'lenient', factoryMs: 300 });
+  const source = createPackageSource({ id: name, name, from: root, factoryMs: 300 });
   const { skills, problems } = await scan(source);
   return { root, source, problems, ids: skills.map(({ qualifiedId }) => qualifiedId) };
 }
@@ -142,7 +142,7 @@ describe('a factory that failed', () => {
   async function open(retryMs?: number) {
     const root = tempFolder({ [`${PLACE}/package.json`]: json({}), ...skill(`${PLACE}/own/a`), ...broken });
     const wait = retryMs === undefined ? {} : { retryMs };
-    const source = createPackageSource({ id: 'brew', name: 'brew', from: root, validation: 'lenient', ...wait });
+    const source = createPackageSource({ id: 'brew', name: 'brew', from: root, ...wait });
     return { root, source, ids: async () => (await scan(source)).skills.map(({ qualifiedId }) => qualifiedId) };
   }
 
@@ -181,7 +181,7 @@ it('runs nothing of a package while code that links lead to is half approved, an
     'data/.held/brew/approving': '[]',
   });
   onTestFinished(() => void Reflect.deleteProperty(globalThis, 'ranHalf'));
-  const options = { id: 'brew', name: 'brew', from: root, validation: 'lenient', allowOutside: true } as const;
+  const options = { id: 'brew', name: 'brew', from: root, allowOutside: true } as const;
   const half = await scan(createPackageSource(options));
   expect(half.problems).toMatchObject([
     { code: 'PACKAGE_BROKEN', message: expect.stringMatching(/interrupted \(brew\)/) },
@@ -221,7 +221,7 @@ describe('a package', () => {
       ...skill('node_modules/brew/skills/far'),
       'app/deep/x': '',
     });
-    const source = createPackageSource({ id: 'b', name: 'brew', from: join(root, 'app/deep'), validation: 'lenient' });
+    const source = createPackageSource({ id: 'b', name: 'brew', from: join(root, 'app/deep') });
     const ids = async () => (await scan(source)).skills.map(({ id }) => id);
     expect(await ids()).toEqual(['far']);
     writeTree(root, { 'app/node_modules/brew/package.json': json({}), ...skill('app/node_modules/brew/skills/near') });

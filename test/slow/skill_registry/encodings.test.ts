@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { validateSkill } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
-import { encodingFault } from '../../../extensions/skill_registry/core/sources/walk/read-skill-md.ts';
+import { encodingFault } from '../../../extensions/skill_registry/core/sources/walk/encoding-fault.ts';
 import { corpusFolder, unpackCorpus } from '../../helpers/corpus.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { runCommand } from '../../helpers/run-command.ts';

@@ -25,12 +25,10 @@ import type { Tree } from '../../helpers/temp-folder.ts';
 beforeEach(() => void vi.stubEnv('HOME', '/no/home'));
 afterEach(() => void vi.unstubAllEnvs());
 
-const validation = 'lenient';
 const inline = { name: 'tea', description: DESCRIPTION, instructions: BODY };
 const json = (value: unknown): string => JSON.stringify(value);
 
-const packageAt = (root: string): SkillSource =>
-  createPackageSource({ id: 'src', name: '@acme/brew', from: root, validation });
+const packageAt = (root: string): SkillSource => createPackageSource({ id: 'src', name: '@acme/brew', from: root });
 const PACKAGE = 'node_modules/@acme/brew';
 const packageTree = (fields: object, files: Tree): Tree => ({
   [`${PACKAGE}/package.json`]: json({ name: '@acme/brew', version: '1.0.0', type: 'module', ...fields }),
@@ -38,7 +36,7 @@ const packageTree = (fields: object, files: Tree): Tree => ({
 });
 
 const packAt = (root: string): SkillSource =>
-  createPackSource({ id: 'src', file: join(root, 'pack/p.json'), allowOutside: false, validation, preload: false });
+  createPackSource({ id: 'src', file: join(root, 'pack/p.json'), allowOutside: false, preload: false });
 const pack = (...skills: readonly unknown[]): Tree => ({ 'pack/p.json': json({ id: 'p', skills }) });
 
 /** A SKILL.md as the inline entry of a pack; what is no such text is left as it is. */
@@ -93,7 +91,7 @@ const KINDS: readonly SourceKind[] = [
   {
     title: 'a bare file',
     tree: { 'notes/tea.md': TEA },
-    make: (root) => createPathSource({ id: 'src', root: join(root, 'notes/tea.md'), allowOutside: true, validation }),
+    make: (root) => createPathSource({ id: 'src', root: join(root, 'notes/tea.md'), allowOutside: true }),
     file: 'notes/tea.md',
     missing: ['SOURCE_MISSING'],
     place: 'notes/tea.md',
@@ -186,7 +184,7 @@ const KINDS: readonly SourceKind[] = [
       const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false, bare_files: false };
       const noPages = { fetchCopy: async () => ({ isComplete: true }), onProgress: () => undefined };
       const configFile = join(root, 'config.yaml');
-      const defaults = { root, validation, configFile, taken: new Set<string>(), ...noPages } as const;
+      const defaults = { root, configFile, taken: new Set<string>(), ...noPages } as const;
       return (await makeSources([{ preset: 'claude', ...flags }], defaults))[0] as SkillSource;
     },
     file: '.claude/skills/tea/SKILL.md',

@@ -9,7 +9,7 @@ import { isSameList, type SkillSource, type SourceScan } from '../sources/source
 import { type Assembled, assemble } from './assemble.ts';
 import { equalCopies } from './equal-copies.ts';
 import { type Restricted, type RestrictionOptions, restrictionsNow, restrictScan } from './restrictions.ts';
-import { changedIds, frozen, isSameCatalog, type Snapshot } from './snapshot.ts';
+import { changedIds, copyForCallers, frozen, isSameCatalog, type Snapshot } from './snapshot.ts';
 
 export interface CatalogOptions extends RestrictionOptions {
   readonly limits: SkillRegistryConfig['limits'];
@@ -254,7 +254,7 @@ export class Catalog {
     this.#current = snapshot;
     this.#mark();
     for (const listener of [...this.#listeners]) {
-      this.#options.callHook('onChange', () => listener(ids, snapshot));
+      this.#options.callHook('onChange', () => listener(ids, copyForCallers(snapshot)));
       await takeBreak();
     }
     return snapshot;

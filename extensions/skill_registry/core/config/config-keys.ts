@@ -69,17 +69,12 @@ export const DEFAULT_LIMITS: SkillRegistryConfig['limits'] = {
 const AGENT_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const EXPECTED_ID = 'expected lowercase letters, digits, _ and - as the name of an agent, first a letter, at most 64';
 
-/** Without `sources` and `tools`, whose values come from features, too. */
-type CoreKey = 'disabled' | 'collision' | 'validation' | 'inject' | 'catalog' | 'watch' | 'limits' | 'gates' | 'agents';
+/** Without `sources`, `validation` and `tools`, whose values come from features, too. */
+type CoreKey = 'disabled' | 'collision' | 'inject' | 'catalog' | 'watch' | 'limits' | 'gates' | 'agents';
 
 export const CORE_KEYS: { readonly [Key in CoreKey]: ConfigKey<SkillRegistryConfig[Key]> } = {
   disabled: { read: listOf(disabledReader()), default: [], harmless: () => true },
   collision: { read: oneOf('first', 'last', 'error'), default: 'first', harmless: among('first', 'error') },
-  validation: {
-    read: oneOf('lenient', 'spec', 'strict'),
-    default: 'lenient',
-    harmless: among('lenient', 'spec', 'strict'),
-  },
   inject: { read: oneOf('catalog', 'bodies', 'off'), default: 'catalog', harmless: among('catalog', 'off') },
   catalog: section<SkillRegistryConfig['catalog']>(
     { format: oneOf('bullets', 'xml'), budget_tokens: integerFrom(50), enforcement: bool, pinned: listOf(text) },

@@ -1,5 +1,5 @@
 /** What the owner sets. No code: read-config.ts reads it. */
-import type { ValidationProfile } from '../skill/spec-rules.ts';
+import type { ValidationProfile } from '../skill/profile.ts';
 import type { PresetGroup, PresetName } from './presets.ts';
 
 /** Has exactly one of `path`, `inline`, `preset`, `shipped` and the keys of other kinds. Features add theirs. */

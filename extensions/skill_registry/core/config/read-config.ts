@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
+import type { Profile, ValidationProfile } from '../skill/profile.ts';
 import type { SkillRegistryConfig, SkillRegistryConfigInput, SourceConfig, ToolName } from './config.ts';
-import { CORE_KEYS, CORE_TOOLS, type ConfigKey, type ConfigPart, DEFAULT_SOURCES } from './config-keys.ts';
+import { among, CORE_KEYS, CORE_TOOLS, type ConfigKey, type ConfigPart, DEFAULT_SOURCES } from './config-keys.ts';
 import { collectProblems, keyFinder } from './config-problems.ts';
 import { type JsonSchema, listOf, objectOf, oneOf, plainCopy, type Reader, type Readers } from './readers.ts';
 import { type SourceEntry, sourceReader } from './source-entry.ts';
@@ -32,14 +33,20 @@ export type ReadSource = (
 interface GivesConfig {
   readonly sources?: readonly SourceEntry[];
   readonly config?: ConfigPart;
+  readonly profiles?: readonly Pick<Profile, 'name'>[];
 }
 
 /** @param parts - First the core kinds of sources, then the features. */
 export function configOf(parts: readonly GivesConfig[]): ConfigReader {
   const kinds = inOrder(parts.flatMap(({ sources = [] }) => sources.map((kind) => [kind.key, kind] as const)));
   const secrets = kinds.flatMap(([, { hidden = [] }]) => hidden);
-  const source = sourceReader(kinds.map(([, kind]) => kind));
-  const keys = keysOf(parts, source);
+  const profiles = ['lenient', ...parts.flatMap((part) => part.profiles ?? []).map(({ name }) => name)] as const;
+  const validation = oneOf<ValidationProfile>(...profiles);
+  const source = sourceReader(
+    kinds.map(([, kind]) => kind),
+    validation,
+  );
+  const keys = keysOf(parts, source, { read: validation, default: 'lenient', harmless: among(...profiles) });
   const defaults = Object.fromEntries(
     Object.entries(keys).map(([name, key]) => [name, key.default]),
   ) as unknown as SkillRegistryConfig;
@@ -71,13 +78,18 @@ export function configOf(parts: readonly GivesConfig[]): ConfigReader {
 
 // --- internal ---
 
-function keysOf(parts: readonly GivesConfig[], source: Reader<SourceConfig>): Readonly<Record<string, ConfigKey>> {
+function keysOf(
+  parts: readonly GivesConfig[],
+  source: Reader<SourceConfig>,
+  validation: ConfigKey<ValidationProfile>,
+): Readonly<Record<string, ConfigKey>> {
   const ofFeatures = parts.flatMap(({ config }) => config?.tools ?? []);
   const tools = inOrder([...CORE_TOOLS, ...ofFeatures].map((tool) => [tool.name, tool] as const));
   const byDefault = tools.filter(([, { isDefault }]) => isDefault).map(([name]) => name);
   const ofCore: Readonly<Record<string, ConfigKey>> = {
     sources: { read: listOf(source), default: DEFAULT_SOURCES },
     ...CORE_KEYS,
+    validation: { ...validation, after: 'collision' },
     tools: {
       read: listOf(oneOf(...tools.map(([name]) => name as ToolName))),
       default: byDefault,

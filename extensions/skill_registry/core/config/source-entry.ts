@@ -1,8 +1,9 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import type { ValidationProfile } from '../skill/profile.ts';
 import type { SourceConfig } from './config.ts';
 import { sourceAdvice } from './config-problems.ts';
-import { bool, objectOf, oneOf, type Reader, type Readers, readerOf, refine, textLike } from './readers.ts';
+import { bool, objectOf, type Reader, type Readers, readerOf, refine, textLike } from './readers.ts';
 
 export interface SourceEntry {
   /** Only entries of this kind have it, and each has it. */
@@ -37,12 +38,15 @@ export const SOURCE_DEFAULTS = {
 } as const;
 
 /** @param kinds - In the order in which they are listed. */
-export function sourceReader(kinds: readonly SourceEntry[]): Reader<SourceConfig> {
+export function sourceReader(
+  kinds: readonly SourceEntry[],
+  validation: Reader<ValidationProfile>,
+): Reader<SourceConfig> {
   const keys = kinds.map(({ key }) => key);
   const refused = kinds.filter(({ preload }) => preload === 'refused').map(({ key }) => key);
   const ofKinds: Readonly<Record<string, Reader<unknown>>> = Object.assign({}, ...kinds.map(({ entry }) => entry));
   const entry = refine(
-    objectOf<SourceConfig>({ ...ofKinds, ...COMMON } as Readers<SourceConfig>, SOURCE_DEFAULTS, []),
+    objectOf<SourceConfig>({ ...ofKinds, ...commonKeys(validation) } as Readers<SourceConfig>, SOURCE_DEFAULTS, []),
     `expected exactly one of ${keys.join(', ')}${refused.map((key) => `, and no preload with ${key}`).join('')}`,
     (given) => {
       const named = keys.filter((key) => given[key as keyof SourceConfig] !== undefined);
@@ -55,13 +59,13 @@ export function sourceReader(kinds: readonly SourceEntry[]): Reader<SourceConfig
 
 // --- internal ---
 
-const COMMON = {
+const commonKeys = (validation: Reader<ValidationProfile>) => ({
   id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
   allow_outside: bool,
-  validation: oneOf('lenient', 'spec', 'strict'),
+  validation,
   preload: bool,
   optional: bool,
   ignore_files: bool,
   bare_files: bool,
   writable: bool,
-};
+});

@@ -17,10 +17,12 @@ export function configOfUntrustedRoot(
 ): { readonly values: Values; readonly ignored: readonly string[] } {
   const kept: Record<string, unknown> = {};
   const ignored: string[] = [];
+  const isKnown = keys.validation?.harmless as IsHarmless;
+  const flags = { ...FLAGS, validation: (value: unknown) => value !== 'lenient' && isKnown(value) };
   for (const [key, value] of Object.entries(values)) {
     const safe = Object.hasOwn(keys, key) ? keys[key]?.harmless : undefined;
     if (key === 'sources' && Array.isArray(value))
-      kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, ignored));
+      kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, flags, ignored));
     else if (typeof safe === 'object' && isRecord(value)) kept[key] = onlySafe(value, safe, `${key}.`, ignored);
     else if (typeof safe === 'function' && safe(value)) kept[key] = value;
     else ignored.push(key);
@@ -35,7 +37,6 @@ const FLAGS: Readonly<Record<string, IsHarmless>> = {
   optional: () => true,
   ignore_files: among(true),
   bare_files: among(false),
-  validation: among('spec', 'strict'),
   writable: among(false),
   allow_outside: among(false),
   preload: among(false),
@@ -56,13 +57,19 @@ function onlySafe(
   );
 }
 
-function safeSource(entry: unknown, name: string, rootDir: string, ignored: string[]): readonly Values[] {
+function safeSource(
+  entry: unknown,
+  name: string,
+  rootDir: string,
+  safeFlags: typeof FLAGS,
+  ignored: string[],
+): readonly Values[] {
   if (!isRecord(entry)) {
     ignored.push(name);
     return [];
   }
   const { path, preset, shipped, ...flags } = entry;
-  const foreign = Object.keys(flags).find((key) => !Object.hasOwn(FLAGS, key));
+  const foreign = Object.keys(flags).find((key) => !Object.hasOwn(safeFlags, key));
   if (
     foreign !== undefined ||
     (typeof path === 'string' && !isInside(futureRealPath(locate(path, rootDir)), rootDir))
@@ -71,5 +78,5 @@ function safeSource(entry: unknown, name: string, rootDir: string, ignored: stri
     return [];
   }
   const kind = Object.fromEntries(Object.entries({ path, preset, shipped }).filter(([, value]) => value !== undefined));
-  return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, ignored) }];
+  return [{ ...kind, ...onlySafe(flags, safeFlags, `${name}.`, ignored) }];
 }

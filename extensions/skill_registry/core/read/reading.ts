@@ -4,9 +4,9 @@ import { showName, withNote, withoutHidden } from '../../../../lib/text/index.ts
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
+import type { Conversations } from '../show/conversations.ts';
 import { onceFor } from '../show/formats.ts';
-import { type Found, type Grants, heldOrDisabled, type Scopes } from '../show/scope.ts';
-import type { SentBodies } from '../show/sent-bodies.ts';
+import { type Found, heldOrDisabled, type Scopes } from '../show/scope.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
 import { assertInspected, skillHeldOrDisabled, skillNotInspected } from '../skill/errors.ts';
@@ -28,13 +28,12 @@ import type {
 
 export interface ReadingContext {
   readonly catalog: Catalog;
-  readonly grants: Grants;
+  readonly conversations: Conversations;
   readonly scopes: Scopes;
   readonly limits: SkillRegistryConfig['limits'];
   readonly admit: Guard['admit'];
   readonly guard: () => Pick<Guard, 'namesOf'>;
   readonly tokens: Pick<SkillTokenCounts, 'ofBody' | 'ofText'>;
-  readonly sentBodies: SentBodies;
   /** Undefined: nothing is counted. */
   readonly meter: () => Meter | undefined;
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
@@ -47,10 +46,10 @@ export class SkillReading implements Reading {
     this.#context = context;
   }
 
-  async read(skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> {
+  readonly read = async (skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> => {
     const { audience = turn ? 'model' : 'person', ...others } = options;
     return this.#loadContent({ skillId, audience, turn, ...others });
-  }
+  };
 
   /** As for a model. Undefined, and no load, when the body has more tokens. */
   async readWithin(mostTokens: number, skillId: string, turn: TurnContext): Promise<SkillContent | undefined> {
@@ -64,13 +63,13 @@ export class SkillReading implements Reading {
   }
 
   /** The message of `apply`. @param options.dir - Default: the folder of the skill. */
-  async prepareMessage(
+  readonly prepareMessage = async (
     skillId: string,
     args: string | Readonly<Record<string, string>>,
     turn?: TurnContext,
     { dir }: { readonly dir?: string } = {},
-  ): Promise<PreparedMessage> {
-    const { catalog, sentBodies } = this.#context;
+  ): Promise<PreparedMessage> => {
+    const { catalog, conversations } = this.#context;
     let count = (): void => {};
     const later = (counted: () => void): void => {
       count = counted;
@@ -79,19 +78,19 @@ export class SkillReading implements Reading {
     const read = await this.#loadContent({ skillId, audience: 'person', turn: turn ?? {}, later });
     const skill = skillNamed(catalog.snapshot(), read.skillId);
     const known = { names: skill?.arguments ?? [], dir: dir ?? (skill?.dir ? showName(skill.dir) : null) };
-    const sent = turn && skill ? sentBodies.apply(skill, turn) : { isInPrompt: false, undo: () => {} };
+    const sent = turn && skill ? conversations.apply(skill, turn) : { isInPrompt: false, undo: () => {} };
     const text = applyMessage(read.skillId, read.content, args, known, sent.isInPrompt);
     return {
       message: withNote({ text, leftOut: sent.isInPrompt ? 0 : (read.hiddenLeftOut ?? 0) }),
       settled: (wasReceived) => (wasReceived ? count : sent.undo)(),
     };
-  }
+  };
 
-  async readBytes(
+  readonly readBytes = async (
     skillId: string,
     { path, countsAsLoad = true, onHeld, wait }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
     turn?: TurnContext,
-  ): Promise<Uint8Array> {
+  ): Promise<Uint8Array> => {
     return this.#load(
       {
         skillId,
@@ -113,14 +112,14 @@ export class SkillReading implements Reading {
         return { tokens, ...(path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {}) };
       },
     );
-  }
+  };
 
-  async readResource(
+  readonly readResource = async (
     skillId: string,
     path: string,
     turn?: TurnContext,
     options: Pick<ReadOptions, 'wait'> = {},
-  ): Promise<ResourceContent> {
+  ): Promise<ResourceContent> => {
     return this.#load(
       { skillId, path, audience: turn ? 'model' : 'person', turn, ...options },
       async ({ bytes, heldBecause }, id): Promise<ResourceContent> => {
@@ -139,7 +138,7 @@ export class SkillReading implements Reading {
       },
       ({ approxTokens: tokens }) => ({ tokens }),
     );
-  }
+  };
 
   /** Undefined when the file was removed, is on another machine, or may not be given. */
   async bodyForPrompt(skill: Skill): Promise<string | undefined> {
@@ -153,13 +152,11 @@ export class SkillReading implements Reading {
     }
   }
 
-  resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[] {
-    return this.#listing({ skillId, audience: turn ? 'model' : 'person', turn }).files;
-  }
+  readonly resources = (skillId: string, turn?: TurnContext): readonly ResourceInfo[] =>
+    this.#listing({ skillId, audience: turn ? 'model' : 'person', turn }).files;
 
-  leftOutCount(skillId: string): number {
-    return this.#listing({ skillId, audience: 'person', turn: undefined }).leftOut;
-  }
+  readonly leftOutCount = (skillId: string): number =>
+    this.#listing({ skillId, audience: 'person', turn: undefined }).leftOut;
 
   /** @param detailsOf - What is recorded; undefined when the answer is not handed over: then it is no load. */
   async #load<T extends object>(
@@ -185,7 +182,7 @@ export class SkillReading implements Reading {
         const counted =
           isCounted && !('repeated' in loaded) ? this.#context.meter()?.charge({ skill, ...handed }, turn) : undefined;
         // The agent of a conversation may use what a person loads in it.
-        if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
+        if (audience === 'person' && turn) this.#context.conversations.grant(skill, turn);
         if (details) later(() => report('success', null, skill, handed));
         return counted && !Buffer.isBuffer(loaded) ? { ...loaded, ...counted } : loaded;
       }

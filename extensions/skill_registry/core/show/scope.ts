@@ -4,6 +4,7 @@ import { frozen, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { AgentConfig, SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
+import { type Conversations, NOTHING } from './conversations.ts';
 import { onceFor } from './formats.ts';
 
 /** Why an existing skill is refused. Callers get SKILL_NOT_FOUND; only the usage event has the reason. */
@@ -14,33 +15,10 @@ export type Refusal =
   | 'SKILL_NOT_MODEL_INVOCABLE'
   | 'SKILL_OUT_OF_SCOPE';
 
-/** Qualified ids of skills that a person has loaded in this conversation: its agent may use them, even if not bound. */
-export type Granted = ReadonlySet<string>;
-
-export interface Grants {
-  add(skill: Skill, turn: TurnContext): void;
-  of(turn: TurnContext): Granted;
-}
-
-/** The end of a conversation is not reported: the oldest are removed. */
-const MAX_CONVERSATIONS = 1000;
-const NOTHING: Granted = new Set();
 /** In `uses_skills`: the agent sees all skills, beside the bound ones whose bodies are in its instructions. */
 export const ALL_SKILLS = '*';
 /** Scopes of one snapshot that are remembered; agents that see the same share one. */
 const MAX_SCOPES = 64;
-
-export function createGrants(): Grants {
-  const granted = new RecentMap<string, ReadonlySet<string>>(MAX_CONVERSATIONS);
-  return {
-    add({ qualifiedId }, turn) {
-      if (turn.threadId === undefined) return;
-      const key = conversationKey(turn);
-      granted.set(key, new Set([...(granted.get(key) ?? []), qualifiedId]));
-    },
-    of: (turn) => (turn.threadId === undefined ? NOTHING : (granted.get(conversationKey(turn)) ?? NOTHING)),
-  };
-}
 
 /** What a feature leaves of the skills of a turn. */
 export interface Narrowed {
@@ -78,7 +56,7 @@ export interface Scopes {
 /** @param narrow - Asks the features. @param agents - Of the config. */
 export function createScopes(
   snapshotNow: () => Snapshot,
-  grants: Grants,
+  { granted: grantedIn }: Pick<Conversations, 'granted'>,
   narrow: (turn: TurnContext, snapshot: Snapshot) => Narrowed | undefined,
   agents: SkillRegistryConfig['agents'],
 ): Scopes {
@@ -104,7 +82,7 @@ export function createScopes(
     ofAgents.set(agent, known);
     return known;
   };
-  const scopeOf = (given: TurnContext, granted: Granted = grants.of(given)): Scope => {
+  const scopeOf = (given: TurnContext, granted = grantedIn(given)): Scope => {
     const turn = declared(given);
     const snapshot = snapshotNow();
     const narrowed = narrow(turn, snapshot);
@@ -125,7 +103,7 @@ export function createScopes(
     const agent = turn.agentId !== undefined && limitedAgents.has(turn.agentId) ? turn.agentId : undefined;
     const { sources, tags } = agentOf(turn) ?? {};
     const narrowed = narrow(turn, snapshot)?.key;
-    const key = JSON.stringify([turn.boundSkills, sources, tags, narrowed, [...grants.of(turn)], agent]);
+    const key = JSON.stringify([turn.boundSkills, sources, tags, narrowed, [...grantedIn(turn)], agent]);
     const before = cached.get(key);
     if (before) return before;
     const scope = scopeOf(turn);
@@ -163,11 +141,6 @@ export function createScopes(
   };
 }
 
-/** False for an agent of the config that may ask for no change. */
-export function mayPropose({ agents }: Pick<SkillRegistryConfig, 'agents'>, { agentId = '' }: TurnContext): boolean {
-  return !Object.hasOwn(agents, agentId) || agents[agentId]?.proposes !== false;
-}
-
 /** Why the agent gets the skill through no door, even if bound to it. */
 export function heldOrDisabled({ agentId }: TurnContext, { heldBecause, disabledFor }: Skill): Refusal | undefined {
   if (heldBecause !== undefined) return 'SKILL_HELD';
@@ -186,11 +159,6 @@ export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnC
   return new Set(ids.flatMap((id) => withCopy(snapshot, boundSkill(snapshot, id))).map((skill) => skill.qualifiedId));
 }
 
-/** The key contains the agent, because an agent gets neither the texts nor the loaded skills of its caller. */
-export function conversationKey({ threadId, agentId }: TurnContext): string {
-  return JSON.stringify([threadId, agentId]);
-}
-
 // --- internal ---
 
 interface Bound {
@@ -205,7 +173,7 @@ interface Bound {
 interface Scope {
   readonly snapshot: Snapshot;
   readonly turn: TurnContext;
-  readonly granted: Granted;
+  readonly granted: ReadonlySet<string>;
   /** Undefined: not narrowed. */
   readonly only: ReadonlyMap<string, Skill> | undefined;
   readonly nothing: boolean;

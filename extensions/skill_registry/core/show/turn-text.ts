@@ -14,8 +14,8 @@ import {
   type Relevance,
   type ThreadChoice,
 } from './catalog-text.ts';
+import type { Conversations } from './conversations.ts';
 import { BULLETS, type NamedTools, namedTools, onceFor, type TokenCounter, XML, XML_ADDRESSES } from './formats.ts';
-import type { SentBodies } from './sent-bodies.ts';
 import type { SkillTokenCounts } from './token-counts.ts';
 
 export interface TurnTextOptions {
@@ -24,7 +24,7 @@ export interface TurnTextOptions {
   readonly searcher: Searcher;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
-  readonly sentBodies: SentBodies;
+  readonly conversations: Conversations;
   readonly counting: SkillTokenCounts['counting'];
   /** Gets what the text of a turn contains: named skills, and the tokens of each body. */
   readonly onShown: (
@@ -53,7 +53,7 @@ export type TurnText = (seen: VisibleSkills, prompt: string, turn: TurnContext) 
  * grow in a thread, and the text before it must stay the same. Searches only when not all skills fit.
  */
 export function createTurnText(options: TurnTextOptions): TurnText {
-  const { config, sentBodies, onShown } = options;
+  const { config, conversations, onShown } = options;
   const { catalog, tools } = config;
   const choices = new RecentMap<string, CatalogChoice>(MAX_THREADS);
   const textOf = async (...[seen, prompt, turn, count]: [...Parameters<TurnText>, TokenCounter]) => {
@@ -63,7 +63,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       config,
       body,
       count,
-      inMessages: sentBodies.inMessages(turn),
+      inMessages: conversations.inMessages(turn),
       tools: namedTools(turn.tools ?? tools),
       format: catalog.format === 'bullets' ? BULLETS : turn.remoteClient ? XML_ADDRESSES : XML,
       pinned: catalog.pinned,
@@ -80,7 +80,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
     const { text, bodies, listed } = await listedText(rest, shown);
     const tokens = new Map([...active.bodies, ...bodies].map(([skill, one]) => [skill, one.tokens]));
     const ids = [...tokens.keys()].map(({ qualifiedId }) => qualifiedId);
-    sentBodies.inSystemText(new Set([...given, ...ids]), turn);
+    conversations.inSystemText(new Set([...given, ...ids]), turn);
     onShown(listed, tokens, turn, prompt);
     const parts = [active.text, text].filter((part) => part !== null);
     return parts.length > 0 ? parts.join('\n\n') : null;

@@ -97,18 +97,6 @@ export interface Guard {
   readonly noteBlocked: NoteBlocked;
 }
 
-export interface Present {
-  readonly stamp: string;
-  readonly listing: SkillListing | undefined;
-}
-
-export interface SkillFiles {
-  /** `stamp`: equal as long as no file has changed; empty when the stats cannot tell. `listing`: the files seen. */
-  stamp(skill: Skill): Generator<undefined, Present, undefined>;
-  /** SKILL.md first; findings are about what was not read; `undefined` is a break. @throws RESOURCE_NOT_FOUND. */
-  read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
-}
-
 export interface RemoteFiles {
   /** As `SkillTrust.digest`; undefined when the skill is no longer listed. */
   digestOf(skill: Skill): string | undefined;

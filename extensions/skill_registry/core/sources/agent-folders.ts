@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Problem } from 'skill-registry/kernel';
 import {
   ALSO_READ_BY,
   isPresetGroup,
@@ -56,17 +55,6 @@ export function createLooksHere(root: string, home: string = homedir()): (file: 
     );
   });
   return (file) => [...new Set(folders.flatMap(({ path, readers }) => (file.startsWith(path) ? readers : [])))].sort();
-}
-
-/** Skills of the person (qualified ids) whose id a skill of the project has, with other files. */
-export function hiddenOfPerson(problems: readonly Problem[], home: string = homedir()): readonly string[] {
-  const isOfPerson = (file: unknown): boolean =>
-    homeFolders(home).some((folder) => String(file).startsWith(`${folder}/`));
-  return problems.flatMap(({ code, details: { winner, loser, winner_id, loser_id } = {} }) =>
-    code === 'SKILL_ID_TAKEN' && isOfPerson(loser) && !isOfPerson(winner)
-      ? [`Your skill ${loser_id} is hidden by ${winner_id}, which has its id (${winner})`]
-      : [],
-  );
 }
 
 export function homeFolders(home: string): readonly string[] {

@@ -40,16 +40,13 @@ function namesIn(folder: string): ReadonlySet<string> | undefined {
 
 function isProgram(path: string): boolean {
   const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
-  return endings.some((ending) => {
-    try {
-      // Most folders lack the program, and an exception would take three times as long.
-      if (!statSync(path + ending, { throwIfNoEntry: false })?.isFile()) return false;
-      accessSync(path + ending, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  const isOne = (file: string): boolean => {
+    // Most folders lack the program, and an exception would take three times as long.
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+    accessSync(file, constants.X_OK);
+    return true;
+  };
+  return endings.some((ending) => withFallback(() => isOne(path + ending), false));
 }
 
 function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {

@@ -53,7 +53,7 @@ function hostOf(
   taken: Set<string>,
   defaults: SourceDefaults,
 ): SourceHost {
-  const { root, cache, validation, trusted = true } = defaults;
+  const { root, cache, profile, trusted = true } = defaults;
   const takeId = (id: string): string => takeFreeId(id, taken);
   return {
     ...defaults,
@@ -67,7 +67,7 @@ function hostOf(
       optional: config.optional,
       ignoreFiles: config.ignore_files,
       bareFiles: config.bare_files,
-      validation: config.validation ?? validation,
+      profile: profile?.(config.validation),
       registryRoot: root,
       cache,
     },

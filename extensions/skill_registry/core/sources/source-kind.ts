@@ -2,7 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import type { SourceConfig } from '../config/config.ts';
 import type { SourceEntry } from '../config/source-entry.ts';
 import type { Guard, NoteBlocked } from '../skill/guard.ts';
-import type { ValidationProfile } from '../skill/spec-rules.ts';
+import type { Profile, ValidationProfile } from '../skill/profile.ts';
 import type { DirectorySourceOptions } from './kinds/directory-source.ts';
 import type { SkillSource } from './source.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
@@ -24,7 +24,8 @@ export interface SourceDecisions {
 
 export interface SourceDefaults {
   readonly root: string;
-  readonly validation: ValidationProfile;
+  /** The rules of `validation` of an entry; by default those of the registry. Default: none. */
+  readonly profile?: (named?: ValidationProfile) => Profile | undefined;
   /** A person has approved the root; if not, links that leave it are not followed. Default: true. */
   readonly trusted?: boolean;
   /** Default: nobody has decided anything. */
@@ -54,5 +55,6 @@ export interface SourceHost extends SourceDefaults {
   /** Of the entry, for every kind that reads files. */
   readonly options: Required<
     Pick<DirectorySourceOptions, 'allowOutside' | 'bareFiles' | 'cache' | 'ignoreFiles' | 'optional' | 'registryRoot'>
-  > & { readonly validation: ValidationProfile };
+  > &
+    Pick<DirectorySourceOptions, 'profile'>;
 }

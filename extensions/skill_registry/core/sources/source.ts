@@ -5,9 +5,9 @@ import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../..
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Finding, RemoteFiles } from '../skill/guard.ts';
+import type { Profile } from '../skill/profile.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
-import type { ValidationProfile } from '../skill/spec-rules.ts';
-import type { PackScopes, TakenProposal } from './types.ts';
+import type { PackScopes } from './types.ts';
 
 /** A source of skills, of any kind. Programs implement `CustomSource` instead. */
 export interface SkillSource {
@@ -53,16 +53,6 @@ export interface SkillSource {
   /** Of a source that searches itself: scores by qualified id, above 0. Its bodies may not be here. */
   search?(query: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /**
-   * Of a source where others decide about its skills, and about new ones. Kept until the source has it.
-   * @throws as the source refuses it, ORIGIN_REFUSED.
-   */
-  propose?(change: OfferedChange): Promise<TakenProposal>;
-  /** What was taken (of this agent), newest first. `isAway`: only what the source does not have yet is known. */
-  taken?(
-    agent?: string,
-    skillId?: string,
-  ): Promise<{ readonly proposals: readonly TakenProposal[]; readonly isAway: boolean }>;
-  /**
    * Of a source that may have a policy about its skills: the text of it. Undefined: it is as `etag` says.
    * @throws ORIGIN_UNAVAILABLE (`status` 404: there is none), ORIGIN_REFUSED.
    */
@@ -89,8 +79,8 @@ export interface SkillSource {
   bareSkillId?(path: string): string | undefined;
   /** Whether Node loads code from the folder of a real path. */
   isCode?(path: string): boolean;
-  /** The folder to write skills to, and the profile they must pass. Absent: read-only. */
-  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
+  /** The folder to write skills to, and the rules that they must keep there. Absent: read-only. */
+  readonly writing?: { readonly folder: string; readonly profile?: Profile | undefined } | undefined;
   close?(): Promise<void>;
 }
 
@@ -104,22 +94,6 @@ export interface SourceScan {
 export interface ReceivedText {
   readonly bytes: Uint8Array;
   readonly etag: string | undefined;
-}
-
-/** A file of a skill as its author wants it to be, or the removal of the whole skill. */
-export interface OfferedChange {
-  readonly kind: 'update' | 'create' | 'delete';
-  readonly skillId: string;
-  /** As it is here; undefined for a new one. */
-  readonly skill: Skill | undefined;
-  readonly path: string;
-  /** The whole file; null removes it. */
-  readonly content: string | null;
-  readonly justification: string;
-  readonly evidence?: string | undefined;
-  /** Undefined: the author is no agent. */
-  readonly agent?: string | undefined;
-  readonly model?: string | undefined;
 }
 
 /** Each scan is changed. Reading one skill again is a full scan then. */
@@ -143,16 +117,6 @@ export function freeId(base: string, taken: Pick<ReadonlySet<string>, 'has'>, si
   let id = base;
   for (let number = 2; taken.has(id); number++) id = `${base}${sign}${number}`;
   return id;
-}
-
-/** Waits at most that many milliseconds. `work` must not reject. */
-export async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, ms));
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }
 
 export function isSameList(before: readonly unknown[], after: readonly unknown[]): boolean {

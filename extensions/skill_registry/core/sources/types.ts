@@ -34,21 +34,3 @@ export interface CustomSource {
   /** Receives a function to call when the skills have changed; the registry then refreshes. @returns unsubscribes. */
   readonly onChange?: ((changed: () => void) => () => void) | undefined;
 }
-
-/** A change that a source has taken, about which others decide. */
-export interface TakenProposal {
-  readonly id: string;
-  readonly skillId: string;
-  /** `waiting`: the source does not have it yet. */
-  readonly state: 'waiting' | 'open' | 'stale' | 'approved' | 'rejected';
-  /** The address where people decide. */
-  readonly where: string;
-  /** For its author, a sentence or two. */
-  readonly message?: string;
-  readonly decidedBy?: string | null;
-  readonly reason?: string | null;
-  /** For people: as the source tells it. */
-  readonly author?: string;
-  readonly diff?: string;
-  readonly justification?: string;
-}

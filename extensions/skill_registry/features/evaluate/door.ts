@@ -6,7 +6,7 @@ import { guard } from '../guard/door.ts';
 import { proposals } from '../proposals/door.ts';
 import type { Evaluation } from './types.ts';
 
-/** Test cases of skills, their evidence, and skills that compete. Needs proposals, the history and the guard. */
+/** Test cases of skills, evidence, and skills that compete. Needs proposals, the history, the guard and validate. */
 export const evaluate: Feature = {
   id: 'evaluate',
   open,
@@ -25,7 +25,7 @@ function open(core: Core): Opened {
   const evaluating = <Result>(work: (opened: Evaluation) => Promise<Result>): Promise<Result> =>
     run(async (opened, { context }) => {
       const { createEvaluation } = await import('./evidence.ts');
-      const source = { ...(await overlap()), visible: () => core.visible({}), heldSkills };
+      const source = { ...(await overlap()), visible: () => core.scopes.visible({}), heldSkills };
       return work(createEvaluation(context, source, opened));
     });
   const proposalEvidence: Evaluation['proposalEvidence'] = (id) => evaluating((opened) => opened.proposalEvidence(id));

@@ -4,8 +4,8 @@ import { countTokensInSlices, loadTokenCounter } from '../../../../lib/text/inde
 import { BULLETS, withShortLines } from '../../core/show/formats.ts';
 import { bodyOf } from '../../core/skill/frontmatter.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { specViolations } from '../../core/skill/spec-rules.ts';
-import { strictViolations } from '../../core/sources/walk/strict-violations.ts';
+import { specViolations } from '../validate/spec-rules.ts';
+import { strictViolations } from '../validate/strict-rules.ts';
 import type { Overlap } from './overlap/overlap.ts';
 import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } from './types.ts';
 
@@ -61,7 +61,7 @@ function violations({ skill, text, profile }: EvaluatedContent): readonly string
   const name = skill.dir === null ? undefined : skill.id;
   const found =
     profile === 'strict' && skill.dir !== null
-      ? strictViolations(text, realpathSync(skill.dir), skill.id).violations
+      ? strictViolations(text, skill.id, realpathSync(skill.dir)).violations
       : specViolations(text, name);
   return found.map(({ message, line }) => `${message} (line ${line})`);
 }

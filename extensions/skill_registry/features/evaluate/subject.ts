@@ -93,7 +93,7 @@ function readerOf(source: SkillSource, skill: Skill): ReadSkillFile {
 
 /** At least the rules of the standard, because other tools apply them. */
 function profileOf(source: SkillSource | undefined): EvaluatedContent['profile'] {
-  return source?.writing?.validation === 'strict' ? 'strict' : 'spec';
+  return source?.writing?.profile?.name === 'strict' ? 'strict' : 'spec';
 }
 
 function isShownWith({ modelInvocable, hiddenBecause, disabledFor, heldBecause }: Skill): boolean {

@@ -3,14 +3,26 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
 import { isReserved, listContained, readContained } from '../../../../lib/files/index.ts';
-import type { Finding, InspectedFile, SkillFiles } from '../../core/skill/guard.ts';
-import type { ResourceInfo, Skill } from '../../core/skill/skill.ts';
+import type { Finding, InspectedFile } from '../../core/skill/guard.ts';
+import type { ResourceInfo, Skill, SkillListing } from '../../core/skill/skill.ts';
 import type { SourceReader } from '../../core/sources/source.ts';
 import { type FolderListing, filesBelow, shownOf } from '../../core/sources/walk/list-files.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/rule.ts';
 import { asInspected, readRecordedFiles } from './recorded-files.ts';
+
+export interface Present {
+  readonly stamp: string;
+  readonly listing: SkillListing | undefined;
+}
+
+export interface SkillFiles {
+  /** `stamp`: equal as long as no file has changed; empty when the stats cannot tell. `listing`: the files seen. */
+  stamp(skill: Skill): Generator<undefined, Present, undefined>;
+  /** SKILL.md first; findings are about what was not read; `undefined` is a break. @throws RESOURCE_NOT_FOUND. */
+  read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
+}
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
 const MOST = 2_000;

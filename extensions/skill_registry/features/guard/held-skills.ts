@@ -11,12 +11,12 @@ import type {
   LeavingBytes,
   LeavingLine,
   NoteBlocked,
-  Present,
 } from '../../core/skill/guard.ts';
 import { NOT_INSPECTED } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { decidable, decide, isAllowed } from './approvals.ts';
 import { blockReason } from './describe.ts';
+import type { Present } from './files-for-inspection.ts';
 import type { Inspection } from './inspect/rule.ts';
 import type { ReadPart } from './inspect-files.ts';
 import { InspectedSkills, type InspectedSkillsOptions } from './inspected-skills.ts';

@@ -1,8 +1,9 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { createMeteredBreaks, takeSteps } from '../../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
-import type { JudgedFile, Present, RemoteFiles, SkillFiles } from '../../core/skill/guard.ts';
+import type { JudgedFile, RemoteFiles } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import type { Present, SkillFiles } from './files-for-inspection.ts';
 import type { InspectionEntry, Inspections } from './inspections.ts';
 import { pathOf } from './judged-lines.ts';
 

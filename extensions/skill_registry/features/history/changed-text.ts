@@ -2,10 +2,8 @@ import type { Problem } from 'skill-registry/kernel';
 import { shorten } from '../../../../lib/text/index.ts';
 import { splitFrontmatter } from '../../core/skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill } from '../../core/skill/parse-skill.ts';
-import { readRawFrontmatter } from '../../core/skill/raw-frontmatter.ts';
-import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
-import { specViolations } from '../../core/skill/spec-rules.ts';
-import { strictVerdict } from '../../core/skill/strict-rules.ts';
+import type { Profile } from '../../core/skill/profile.ts';
+import { readYamlFields } from '../../core/skill/yaml-fields.ts';
 
 /** Keeps the last two results, because the checks of one change ask for the same two texts several times. */
 export function parsedText(text: string, skillId: string): ParsedSkill {
@@ -17,11 +15,10 @@ export function parsedText(text: string, skillId: string): ParsedSkill {
 }
 
 /** Declared files are not checked. */
-export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
+export function textProblems(text: string, skillId: string, profile: Profile | undefined): readonly Problem[] {
   const { header, problems } = parsedText(text, skillId);
-  const code = validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION';
-  const broken = violationsOf(text, skillId, validation).map(({ message, line }): Problem => {
-    return { code, severity: 'error', file: 'SKILL.md', line, message };
+  const broken = (profile?.check(text, skillId).violations ?? []).map(({ message, line }): Problem => {
+    return { code: profile?.code ?? '', severity: 'error', file: 'SKILL.md', line, message };
   });
   return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
 }
@@ -30,11 +27,11 @@ export function newErrors(
   before: string | null,
   after: string,
   skillId: string,
-  validation: ValidationProfile,
+  profile: Profile | undefined,
 ): readonly string[] {
-  const errors = textProblems(after, skillId, validation).filter(({ severity }) => severity === 'error');
+  const errors = textProblems(after, skillId, profile).filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return [];
-  const oldKeys = before === null ? [] : textProblems(before, skillId, validation).map(problemKey);
+  const oldKeys = before === null ? [] : textProblems(before, skillId, profile).map(problemKey);
   return errors
     .filter((problem) => !oldKeys.includes(problemKey(problem)))
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
@@ -59,9 +56,9 @@ function missingParts(text: string, skillId: string): readonly string[] {
   const { header, problems } = parsedText(text, skillId);
   const has = (code: string): boolean => problems.some((problem) => problem.code === code);
   const name = JSON.stringify(shorten(header?.name ?? '', 80));
-  const raw = readRawFrontmatter(text);
+  const { data, error, repaired } = readYamlFields(yaml);
   // Also when this registry accepts `when_to_use` instead.
-  const lacksDescription = 'fields' in raw && !raw.fields.has('description');
+  const lacksDescription = !error && repaired.length === 0 && !Object.hasOwn(data, 'description');
   return [
     ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY') || lacksDescription
       ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
@@ -75,11 +72,6 @@ function missingParts(text: string, skillId: string): readonly string[] {
 
 /** Other programs read no name or no description from such frontmatter. */
 const MENDED_HERE: ReadonlySet<string> = new Set(['NAME_MISSING', 'FRONTMATTER_REPAIRED', 'FRONTMATTER_NOT_AT_START']);
-
-function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
-  if (validation === 'spec') return specViolations(text, skillId);
-  return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
-}
 
 function problemKey({ code, message }: Problem): string {
   return `${code}\0${message}`;

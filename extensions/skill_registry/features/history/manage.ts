@@ -36,11 +36,11 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
         const why = 'no source that may be written reads it as a skill.';
         throw sourceNotWritable(basename(path), source?.id ?? 'none', why);
       }
-      const { folder, validation } = source.writing;
+      const { folder, profile } = source.writing;
       const base = futureRealPath(folder);
       const below = relative(base, path).split(sep).join('/');
       checkNewName(below);
-      checkValid({ skillId, skillFile: below, validation }, below, null, Buffer.from(content), true);
+      checkValid({ skillId, skillFile: below, profile }, below, null, Buffer.from(content), true);
       // Inside `exclusively`: without a history no skill is written.
       await writer.exclusively(() => {
         if (lstatSync(path, { throwIfNoEntry: false })) throw skillExists(skillId, 'its file is there');

@@ -19,8 +19,8 @@ import { hiddenCharacters } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import { PRESETS } from '../../core/config/presets.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
+import type { Profile } from '../../core/skill/profile.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import { hasPersonLock, lockScopes } from '../guard/installed.ts';
@@ -40,7 +40,8 @@ export interface SkillLocation {
   readonly below: string;
   /** SKILL.md, perhaps in other letter case. */
   readonly skillFile: string;
-  readonly validation: ValidationProfile;
+  /** Of its source. */
+  readonly profile?: Profile | undefined;
 }
 
 export type SkillFolder = Pick<SkillSource, 'id' | 'writing'>;
@@ -53,7 +54,7 @@ export function agentFolders(root: string): readonly SkillFolder[] {
   const real = futureRealPath(root);
   return Object.entries(PRESETS).flatMap(([id, { project }]) => {
     const folder = join(real, project);
-    return futureRealPath(folder) === folder ? [{ id, writing: { folder, validation: 'lenient' } }] : [];
+    return futureRealPath(folder) === folder ? [{ id, writing: { folder } }] : [];
   });
 }
 
@@ -61,7 +62,7 @@ export function agentFolders(root: string): readonly SkillFolder[] {
 export function personFolders(root: string, sources: readonly SkillSource[]): readonly SkillFolder[] {
   const [, { covers }] = lockScopes(root);
   return sources.flatMap(({ id, kind, location: folder }) =>
-    kind === 'directory' && covers(futureRealPath(folder)) ? [{ id, writing: { folder, validation: 'lenient' } }] : [],
+    kind === 'directory' && covers(futureRealPath(folder)) ? [{ id, writing: { folder } }] : [],
   );
 }
 
@@ -84,8 +85,8 @@ export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], r
   if (skill.realFile !== join(skill.dir, skillFile))
     throw refuse('its SKILL.md is a link. Change the file it leads to, or put a copy of that file in its place.');
   const key = folderKey(skill.dir, root);
-  const { validation } = source.writing;
-  return { skillId: skill.id, source: source.id, key, base, below: relative(base, skill.dir), skillFile, validation };
+  const { profile } = source.writing;
+  return { skillId: skill.id, source: source.id, key, base, below: relative(base, skill.dir), skillFile, profile };
 }
 
 /** Whether a new skill may be written into the folder of a source. */
@@ -101,10 +102,10 @@ export function locationForNew(skillId: string, sources: readonly SkillFolder[],
     const message = `No source takes the new skill "${skillId}", because none may be written (sources: ${known}). Add a folder to \`sources\` in data/skill_registry/config.yaml: { path: skills }.`;
     throw new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source: known });
   }
-  const { folder, validation } = source.writing;
+  const { folder, profile } = source.writing;
   const base = futureRealPath(folder);
   const key = folderKey(join(base, skillId), root);
-  return { skillId, source: source.id, key, base, below: skillId, skillFile: 'SKILL.md', validation };
+  return { skillId, source: source.id, key, base, below: skillId, skillFile: 'SKILL.md', profile };
 }
 
 /** Looks only in the present sources: no recorded path is trusted. @throws SOURCE_NOT_WRITABLE. */
@@ -120,7 +121,7 @@ export function locationOfKey(
     const base = futureRealPath(writing.folder);
     const below = relative(base, dir).split(sep).join('/');
     if (!isInside(dir, base) || below.split('/').some(isToolFolder)) continue;
-    return { skillId, source: id, key, base, below, skillFile: 'SKILL.md', validation: writing.validation };
+    return { skillId, source: id, key, base, below, skillFile: 'SKILL.md', profile: writing.profile };
   }
   const why = `no source that may be written has the folder ${quoted(key)}. Add a source with that folder to \`sources\` again.`;
   throw sourceNotWritable(skillId, sourceId ?? key, why);
@@ -254,7 +255,7 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
 
 /** @param unreviewed - No person reviews the change before models read it. @throws SKILL_INVALID for SKILL.md. */
 export function checkValid(
-  { skillId, skillFile, validation }: Pick<SkillLocation, 'skillId' | 'skillFile' | 'validation'>,
+  { skillId, skillFile, profile }: Pick<SkillLocation, 'skillId' | 'skillFile' | 'profile'>,
   path: string,
   before: Buffer | null,
   after: Buffer,
@@ -263,7 +264,7 @@ export function checkValid(
   if (path !== skillFile) return;
   const [was, is] = [before?.toString('utf8') ?? null, decodeText(after, path)];
   const lacks = unreviewed ? newMissingParts(was, is, skillId) : [];
-  const errors = [...newErrors(was, is, skillId, validation), ...lacks];
+  const errors = [...newErrors(was, is, skillId, profile), ...lacks];
   if (errors.length === 0) return;
   const shown = ['', ...errors.slice(0, 10)].join('\n- ');
   const message = `"${skillId}" would not be a valid skill after this change; nothing was written.${shown}`;

@@ -98,7 +98,7 @@ function inSource(context: ChangeContext, skill: Skill): InstalledSkill {
   } catch (error) {
     const { id: skillId, source, dir, file } = skill;
     const place = { key: skillKey(skill, context.root), base: dir ?? '', below: '', skillFile: basename(file) };
-    const location = { skillId, source, ...place, validation: 'lenient' } as const;
+    const location = { skillId, source, ...place };
     return { location, hasSource: false, refusal: error as Error };
   }
 }

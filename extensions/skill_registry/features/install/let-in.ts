@@ -50,7 +50,7 @@ export async function planSkill(
   write: Pick<SkillToWrite, 'location' | 'kind' | 'origin' | 'lock'>,
   along: { readonly ids: readonly string[]; readonly isAlong: boolean; readonly links?: ReturnType<typeof planLinks> },
 ): Promise<PlannedSkill> {
-  const { skillId: id, validation } = write.location;
+  const { skillId: id, profile } = write.location;
   const { byId, skills } = context.snapshot();
   const looked = [await inspectIncoming(files)] as const;
   const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
@@ -76,7 +76,7 @@ export async function planSkill(
     findings: looked[0].inspection.findings,
     reach: looked[0].inspection.reach,
     blocked: blockedAs(id, looked),
-    problems: [...textProblems(text, id, validation), ...confusable.filter(({ file }) => file === named.file)],
+    problems: [...textProblems(text, id, profile), ...confusable.filter(({ file }) => file === named.file)],
   };
   return { view, write: { ...write, files, looked } };
 }

@@ -1,7 +1,8 @@
+import { settledWithin } from '../../../../lib/waiting/index.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import type { Finding, NoteBlocked } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { type SourceScan, settledWithin } from '../../core/sources/source.ts';
+import type { SourceScan } from '../../core/sources/source.ts';
 import { inspectFiles } from '../guard/inspect-files.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpTimes } from './connect.ts';

@@ -5,6 +5,7 @@ import { readNamedFile } from '../../../../lib/files/index.ts';
 import { Catalog } from '../../core/catalog/catalog.ts';
 import { DEFAULT_LIMITS } from '../../core/config/config-keys.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { PROFILES } from '../validate/profiles.ts';
 import type { SkillCheck, ValidateSkillOptions } from '../validate/validate-skill.ts';
 import { createPackSource, MAX_PACK_BYTES } from './pack-source.ts';
 import { parsePromptPack } from './prompt-pack.ts';
@@ -15,7 +16,13 @@ export async function checkPack(
   { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},
 ): Promise<SkillCheck> {
   const file = resolve(cwd, path);
-  const pack = createPackSource({ id: 'pack', file, allowOutside: false, validation: profile, preload: false });
+  const pack = createPackSource({
+    id: 'pack',
+    file,
+    allowOutside: false,
+    profile: PROFILES.find(({ name }) => name === profile),
+    preload: false,
+  });
   const catalog = new Catalog([pack], { limits: DEFAULT_LIMITS, callHook: (_name, hook) => hook() });
   const { byQualifiedId, problems } = await catalog.refresh();
   await catalog.close();

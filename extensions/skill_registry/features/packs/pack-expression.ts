@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Skill } from '../../core/skill/skill.ts';
-import { isGlob, matchesGlob } from '../../core/sources/kinds/glob.ts';
+import { isGlob, matchesGlob } from './glob.ts';
 
 const MAX_EXPRESSION = 4096;
 

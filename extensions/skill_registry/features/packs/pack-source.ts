@@ -8,14 +8,14 @@ import { createPathSource, type DirectorySourceOptions } from '../../core/source
 import { createInlineSource } from '../../core/sources/kinds/inline-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import type { SourceHost } from '../../core/sources/source-kind.ts';
-import { encodingFault } from '../../core/sources/walk/read-skill-md.ts';
+import { encodingFault } from '../../core/sources/walk/encoding-fault.ts';
 import { createGroupSource } from './group-source.ts';
 import { isNone, matchesExpression, normalizePackPath } from './pack-expression.ts';
 import { createPackageSource, findPackage, isPackageName, type PackageSourceOptions } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, packProblem, parsePromptPack } from './prompt-pack.ts';
 
 export interface PackSourceOptions
-  extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'validation'>,
+  extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'profile'>,
     Pick<PackageSourceOptions, 'decisions'> {
   readonly file: string;
   readonly mayName?: SourceHost['mayName'];
@@ -132,14 +132,14 @@ interface Part {
 }
 
 function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): Part {
-  const { id, allowOutside, decisions, validation, file, cache } = options;
+  const { id, allowOutside, decisions, profile, file, cache } = options;
   const { pointer } = entry;
   if ('inline' in entry) {
     const source = createInlineSource({ id, skills: [entry.inline], file });
     return { reference: entry.inline.name, pointer, source, preload: false };
   }
   const { reference, preload } = entry;
-  const shared = { id, allowOutside, validation, cache };
+  const shared = { id, allowOutside, profile, cache };
   if (reference.startsWith('@') && isPackageName(reference)) {
     const namedIn = { file, pointer };
     const source = createPackageSource({

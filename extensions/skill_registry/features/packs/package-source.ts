@@ -17,7 +17,7 @@ import type { SourceDecisions } from '../../core/sources/source-kind.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 
 export interface PackageSourceOptions
-  extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'optional' | 'validation'>,
+  extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'optional' | 'profile'>,
     Partial<Pick<DirectorySourceOptions, 'allowOutside'>> {
   readonly name: string;
   /** Absolute. `node_modules` is searched in this folder and its parents. */
@@ -153,10 +153,10 @@ function broken(error: unknown, folder: string, name: string, last: readonly Ski
 }
 
 async function membersOf(folder: string, text: string, failures: number, options: PackageSourceOptions) {
-  const { id, validation, cache, allowOutside = false } = options;
+  const { id, profile, cache, allowOutside = false } = options;
   const within = allowOutside ? undefined : folder;
   const directory = (root: string): SkillSource =>
-    createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
+    createDirectorySource({ id, root, base: folder, allowOutside, profile, within, cache });
   const { skills, hasEntry } = readFields(text);
   if (skills) return skills.map((path) => directory(join(folder, path)));
   const usual = join(folder, 'skills');

@@ -1,8 +1,7 @@
 import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
-import { abortAfter, aborted, backOff } from '../../../../lib/waiting/index.ts';
+import { abortAfter, aborted, backOff, settledWithin } from '../../../../lib/waiting/index.ts';
 import type { DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
-import { settledWithin } from '../../core/sources/source.ts';
 import type { SecretHeaders } from '../install/secret-headers.ts';
 import type { IndexEntry } from './page.ts';
 import {
@@ -19,7 +18,7 @@ import {
   statsOfCopy,
 } from './well-known-copy.ts';
 
-export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'validation'> {
+export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'profile'> {
   /** Default: `well-known`. */
   readonly kind?: string;
   readonly url: string;

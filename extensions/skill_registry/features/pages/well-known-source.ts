@@ -35,7 +35,7 @@ export interface WellKnownSource extends SkillSource {
  * is listed as the index has it. Problems: ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading files.
  */
 export function createWellKnownSource(options: WellKnownSourceOptions): WellKnownSource {
-  const { id, kind = 'well-known', url, validation: profile, cache, copyOf = options.secret?.names } = options;
+  const { id, kind = 'well-known', url, profile, cache, copyOf = options.secret?.names } = options;
   const folder = futureRealPath(copyFolder(userCacheDirectory(), url, copyOf));
   const page = new PageRefresh({ ...options, folder });
   const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {

@@ -4,8 +4,8 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { futureRealPath, makePrivateFolder, readContained, writeContained } from '../../../../lib/files/index.ts';
 import { userStateDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
-import { abortAfter } from '../../../../lib/waiting/index.ts';
-import { type SkillSource, settledWithin } from '../../core/sources/source.ts';
+import { abortAfter, settledWithin } from '../../../../lib/waiting/index.ts';
+import type { SkillSource } from '../../core/sources/source.ts';
 import { type Policy, readPolicy } from './rules.ts';
 
 /** What is kept of a page's policy, for every process of the user. */

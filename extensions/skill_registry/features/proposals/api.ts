@@ -1,6 +1,5 @@
-import type { TakenProposal } from '../../core/sources/types.ts';
 import type { SkillTrust } from '../guard/types.ts';
-import type { Proposal, Proposals, ProposedFile } from './propose/types.ts';
+import type { Proposal, Proposals, ProposedFile, TakenProposal } from './propose/types.ts';
 
 export type { Proposal, ProposalInput } from './propose/types.ts';
 

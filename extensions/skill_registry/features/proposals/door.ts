@@ -5,7 +5,6 @@ import { frozen } from '../../core/catalog/snapshot.ts';
 import { aFunction, by, storedText, text, texts, turn, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
-import { mayPropose } from '../../core/show/scope.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { guard } from '../guard/door.ts';
 import { heldForPerson } from '../guard/waiting.ts';
@@ -18,7 +17,7 @@ import type { OpenProposals, ProposalEvidence } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
 import { describeProposal, isWaiting, riskiestFirst } from './propose/describe.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
-import { createSkillTool, listProposalsTool, NO_PROPOSALS, proposeSkillUpdateTool } from './tools.ts';
+import { createSkillTool, listProposalsTool, mayPropose, NO_PROPOSALS, proposeSkillUpdateTool } from './tools.ts';
 
 export interface ProposalsPart {
   /** As `run` of the history. */

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import { defineTool, type Tool, type ToolCall } from 'skill-registry/kernel';
+import { defineTool, type Tool, type ToolCall, type TurnContext } from 'skill-registry/kernel';
 import type { Z } from '../../../../lib/arguments/index.ts';
 import { showHidden } from '../../../../lib/text/index.ts';
 import { storedText } from '../../core/checked-calls.ts';
+import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import type { ToolRegistry } from '../../core/seams.ts';
-import { mayPropose } from '../../core/show/scope.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { newFrontmatter } from '../../core/skill/yaml-fields.ts';
 import { writeDenied } from '../history/errors.ts';
@@ -137,6 +137,11 @@ export function listProposalsTool(
       return { success: true, proposals: rows, ...(away.length > 0 ? { sources_away: away } : {}) };
     },
   });
+}
+
+/** False for an agent of the config that may ask for no change. */
+export function mayPropose({ agents }: Pick<SkillRegistryConfig, 'agents'>, { agentId = '' }: TurnContext): boolean {
+  return !Object.hasOwn(agents, agentId) || agents[agentId]?.proposes !== false;
 }
 
 // --- internal ---

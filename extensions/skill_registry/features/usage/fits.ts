@@ -16,7 +16,7 @@ interface Fits {
 
 /** @param mayRecord - Asked before each. @param onNoted - Called after each. @param found - Receives what fitted. */
 export function createFits(core: Core, mayRecord: () => boolean, onNoted: () => void, found: Fit[]): Fits {
-  const { catalog, closing, config, searcher, visible } = core;
+  const { catalog, closing, config, scopes, searcher } = core;
   const waiting: (() => readonly Fit[])[] = [];
   const keeps = typeof config.usage === 'object';
   return {
@@ -29,7 +29,7 @@ export function createFits(core: Core, mayRecord: () => boolean, onNoted: () => 
       const ids = new Set(offered.map((one) => recordedId(one, now)));
       const row = { time: Date.now(), agent: agent || null, thread, query: keeps ? query : null };
       waiting.push(() =>
-        fitting(searcher, visible(turn), query)
+        fitting(searcher, scopes.visible(turn), query)
           .map(({ skill, words }) => ({ ...row, skill: recordedId(skill, now), words }))
           .filter(({ skill, words }) => ids.has(skill) && words !== ''),
       );
@@ -57,7 +57,7 @@ const BEST = 5;
 const MAX_WORDS = 12;
 const MAX_WORD = 48;
 
-function fitting(searcher: Core['searcher'], skills: ReturnType<Core['visible']>, query: string) {
+function fitting(searcher: Core['searcher'], skills: ReturnType<Core['scopes']['visible']>, query: string) {
   const { hits, terms } = searcher.search(skills, query);
   const strong = hits.slice(0, BEST).filter(({ weak }) => !weak);
   return strong.map(({ skill }) => ({ skill, words: ownWords(skill, terms) }));

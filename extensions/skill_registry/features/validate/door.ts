@@ -1,10 +1,12 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { PROFILES } from './profiles.ts';
 
 /** Checks of skills against profiles, properties and prompt blocks. */
 export const validate: Feature = {
   id: 'validate',
+  profiles: PROFILES,
   open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };

@@ -4,15 +4,9 @@ import { CodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { draftReason } from '../../core/skill/gates.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
-import {
-  type RawFailure,
-  type RawFields,
-  type RawValue,
-  readRawFrontmatter,
-  strip,
-} from '../../core/skill/raw-frontmatter.ts';
-import { failureText, requiredFieldError } from '../../core/skill/spec-rules.ts';
-import { findSkillMd, readSkillMd } from '../../core/sources/walk/read-skill-md.ts';
+import { type RawFailure, type RawFields, type RawValue, readRawFrontmatter, strip } from './raw-frontmatter.ts';
+import { findSkillMd, readSkillMd } from './read-skill-md.ts';
+import { failureText, requiredFieldError } from './spec-rules.ts';
 
 /** Text as its author wrote it (`1.0`, `true`), or a list or an object of such texts. */
 export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };

@@ -5,20 +5,14 @@ import { showName } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { draftReason } from '../../core/skill/gates.ts';
 import { type ParsedSkill, parseSkill } from '../../core/skill/parse-skill.ts';
-import { readRawFrontmatter } from '../../core/skill/raw-frontmatter.ts';
+import type { ValidationProfile, Violation } from '../../core/skill/profile.ts';
 import { isUsableId, unusableIdText } from '../../core/skill/skill.ts';
-import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
-import { referenceRefusals, specViolations, type Violation } from '../../core/skill/spec-rules.ts';
-import { didYouMeanField } from '../../core/skill/strict-rules.ts';
-import {
-  type EncodingFault,
-  findAnySkillMd,
-  findSkillMd,
-  isKind,
-  readSkillMd,
-} from '../../core/sources/walk/read-skill-md.ts';
-import { strictViolations } from '../../core/sources/walk/strict-violations.ts';
+import type { EncodingFault } from '../../core/sources/walk/encoding-fault.ts';
 import { authorMistakes } from './author-mistakes.ts';
+import { readRawFrontmatter } from './raw-frontmatter.ts';
+import { findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
+import { referenceRefusals, specViolations } from './spec-rules.ts';
+import { didYouMeanField, strictViolations } from './strict-rules.ts';
 import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 
 export interface ValidateSkillOptions {
@@ -128,7 +122,7 @@ const PROFILES: Readonly<Record<ValidationProfile, Rules>> = {
     missing: 'SKILL.md file does not exist',
     unreadable: 'cannot read file: ',
     check: ({ text, directory, name }) =>
-      strictViolations(text, realpathSync(directory), name).violations.map((violation) => ({
+      strictViolations(text, name, realpathSync(directory)).violations.map((violation) => ({
         severity: 'error',
         ...violation,
       })),

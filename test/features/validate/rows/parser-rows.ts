@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
 import { bodyOf } from '../../../../extensions/skill_registry/core/skill/frontmatter.ts';
-import { readRawFrontmatter } from '../../../../extensions/skill_registry/core/skill/raw-frontmatter.ts';
-import { findSkillMd } from '../../../../extensions/skill_registry/core/sources/walk/read-skill-md.ts';
+import { readRawFrontmatter } from '../../../../extensions/skill_registry/features/validate/raw-frontmatter.ts';
+import { findSkillMd } from '../../../../extensions/skill_registry/features/validate/read-skill-md.ts';
 import { readProperties } from '../../../../extensions/skill_registry/index.ts';
 import { specErrors } from '../../../helpers/spec-errors.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';

@@ -10,8 +10,8 @@ import {
   relativeSegments,
   resourceNotFound,
 } from '../../../../../lib/files/index.ts';
+import type { Profile } from '../../skill/profile.ts';
 import type { Skill } from '../../skill/skill.ts';
-import type { ValidationProfile } from '../../skill/spec-rules.ts';
 import { linkTargets } from '../link-targets.ts';
 import {
   isSameList,
@@ -44,8 +44,8 @@ export interface DirectorySourceOptions {
   readonly registryRoot?: string;
   readonly bareFiles?: boolean;
   readonly ignoreFiles?: boolean;
-  /** Default: `lenient`. */
-  readonly validation?: ValidationProfile | undefined;
+  /** Default: none. */
+  readonly profile?: Profile | undefined;
   /** Report no problem when `root` is missing. Default: false. */
   readonly optional?: boolean;
   readonly ifNone?: boolean;
@@ -67,7 +67,7 @@ export function createPathSource(options: Omit<DirectorySourceOptions, 'isFile'>
 /** The skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, and those of finding and reading files. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const { id, root, isFile = false, base = root, allowOutside, within, onlyWithin, registryRoot, cache } = options;
-  const { optional, bareFiles = false, ignoreFiles = false, validation: profile, writable = false } = options;
+  const { optional, bareFiles = false, ignoreFiles = false, profile, writable = false } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(bareFiles ? ['bare'] : [])]);
   const reader = new SkillFileReader({ profile, cache, cachePath: root, setting }, ({ bare, dir, file, realDir }) => ({
     id: bare ? nameOf(file) : basename(dir === root ? realDir : dir),
@@ -90,7 +90,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     ifNone: options.ifNone === true,
     get writing() {
       const isWritable = typeof writable === 'function' ? writable() : writable;
-      return isWritable && !isLinkedOut() ? { folder: root, validation: profile ?? 'lenient' } : undefined;
+      return isWritable && !isLinkedOut() ? { folder: root, profile } : undefined;
     },
     async scan(limits, sources = []) {
       const realRoot = realPathOf(root);

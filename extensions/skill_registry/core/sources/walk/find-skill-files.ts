@@ -197,13 +197,8 @@ function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBar
 
 /** One system call instead of five for a listing. Linux only: elsewhere only a listing shows the real letter case. */
 function plainFile(file: string, at: number): FileStamp | undefined {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    const stats = lstatSync(file, NO_THROW);
-    return stats?.isFile() ? fileStamp(stats, at) : undefined;
-  } catch {
-    return undefined;
-  }
+  const stats = process.platform === 'linux' ? withFallback(() => lstatSync(file, NO_THROW)) : undefined;
+  return stats?.isFile() ? fileStamp(stats, at) : undefined;
 }
 
 function below(dir: string, name: string): string {
@@ -293,12 +288,8 @@ const PARTS = new Set([
 export function hidesSkills(dir: string): readonly Problem[] {
   const hides = (name: string): boolean =>
     !name.startsWith('.') && !PARTS.has(name) && existsSync(join(dir, name, EXACT));
-  let names: readonly string[] = [];
-  try {
-    names = readdirSync(dir).filter(hides);
-  } catch {
-    // A folder that cannot be listed may still have a SKILL.md that can be read.
-  }
+  // A folder that cannot be listed may still have a SKILL.md that can be read.
+  const names = withFallback(() => readdirSync(dir).filter(hides), []);
   if (names.length === 0) return [];
   const which = `${names.slice(0, 5).map(showName).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
   const message = `This file makes its whole folder one skill, so a SKILL.md makes no skill in ${plural(names.length, 'folder')} below it: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;

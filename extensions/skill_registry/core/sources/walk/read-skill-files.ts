@@ -6,19 +6,17 @@ import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { readContained } from '../../../../../lib/files/index.ts';
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
+import type { Profile } from '../../skill/profile.ts';
 import { isUsableId, type Skill, unusableIdText } from '../../skill/skill.ts';
-import type { ValidationProfile } from '../../skill/spec-rules.ts';
-import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { makeSkill } from '../make-skill.ts';
 import type { SourceScan } from '../source.ts';
+import { encodingFault } from './encoding-fault.ts';
 import { type FoundSkillFile, fileStamp } from './find-skill-files.ts';
-import { type EncodingFault, encodingFault, findSkillMd } from './read-skill-md.ts';
 import type { CacheKey, KnownFiles, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
-import { strictViolations } from './strict-violations.ts';
 
 export interface SkillFileReaderOptions {
-  /** Under `spec` and `strict` a file with an error has no header. Default: `lenient`. */
-  readonly profile?: ValidationProfile | undefined;
+  /** A file that breaks its rules has no header. Default: none, every file that can be loaded has one. */
+  readonly profile?: Profile | undefined;
   readonly cache?: SkillFileCache | undefined;
   readonly cachePath?: string;
   /** Other settings that affect which files are found; they separate the rows of sources of one folder. */
@@ -43,10 +41,10 @@ export class SkillFileReader {
   #changed = new Map<string, SkillFileEntry | undefined>();
 
   constructor(options: SkillFileReaderOptions, identityOf: IdentityOf) {
-    const { profile = 'lenient', cachePath = '', setting = '' } = options;
+    const { profile, cachePath = '', setting = '' } = options;
     this.#options = options;
     this.#identityOf = identityOf;
-    this.#cacheKey = { path: cachePath, readAs: `${profile} ${setting}` };
+    this.#cacheKey = { path: cachePath, readAs: `${profile?.name ?? 'lenient'} ${setting}` };
   }
 
   /** Forgets all other files. Problems: SKILL_ID_INVALID, and those of the files. */
@@ -126,7 +124,7 @@ function readEntry(
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
     if (before?.file.digest === digest && before.stamp === stamp)
       return before.settled === settled ? before : { ...before, settled };
-    const { dependsOnOtherFiles, ...parsed } = parse(bytes, found, options.profile ?? 'lenient');
+    const { dependsOnOtherFiles, ...parsed } = parse(bytes, found, options.profile);
     const kept = whole && keptHeader(whole, parsed, bytes.length);
     const file = { ...(kept ?? parsed), digest, bytes: bytes.length };
     const read = { skill: undefined, file, whole: parsed.header && !kept ? undefined : whole };
@@ -164,22 +162,21 @@ const BEGINNING_BYTES = 8_192;
 
 type Parsed = ParsedSkill & { readonly dependsOnOtherFiles: boolean };
 
-function parse(bytes: Buffer, found: FoundSkillFile, profile: ValidationProfile): Parsed {
-  const { file } = found;
-  const name = found.bare ? basename(file).replace(/\.md$/i, '') : basename(found.dir);
+function parse(bytes: Buffer, found: FoundSkillFile, profile: Profile | undefined): Parsed {
+  const { dir, file, realDir } = found;
+  const name = found.bare ? basename(file).replace(/\.md$/i, '') : basename(dir);
   const fault = encodingFault(bytes);
-  const beginning = fault || profile !== 'lenient' ? undefined : beginningOf(bytes);
+  const beginning = fault || profile ? undefined : beginningOf(bytes);
   if (beginning !== undefined)
     return { ...parseSkill(beginning, file, name, () => bytes.toString('utf8')), dependsOnOtherFiles: false };
   const text = bytes.toString('utf8');
   const invalidLine = fault ? text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length : 1;
-  // Files that the frontmatter declares are checked too, so the result can change while SKILL.md stays the same.
-  const checked = violationsOf(text, fault, invalidLine, found, name, profile);
-  const { violations, declaresFiles: dependsOnOtherFiles = false } = checked;
-  if (violations.length > 0) {
-    const code = profile === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION';
+  const onDisk = { refusal: fault?.refusal, invalidLine, dir: found.bare ? undefined : dir, realDir };
+  const { violations = [], declaresFiles: dependsOnOtherFiles = false } = profile?.check(text, name, onDisk) ?? {};
+  if (profile && violations.length > 0) {
+    const details = { profile: profile.name };
     const problems = violations.map(({ line, message }): Problem => {
-      return { code, severity: 'error', file, line, message, details: { profile } };
+      return { code: profile.code, severity: 'error', file, line, message, details };
     });
     return { problems, dependsOnOtherFiles };
   }
@@ -190,21 +187,6 @@ function parse(bytes: Buffer, found: FoundSkillFile, profile: ValidationProfile)
   const parsed = parseSkill(text, file, name);
   const problems = fault ? [...parsed.problems, invalid('warning', fault.message)] : parsed.problems;
   return { ...parsed, problems, dependsOnOtherFiles };
-}
-
-function violationsOf(
-  text: string,
-  fault: EncodingFault | undefined,
-  invalidLine: number,
-  found: FoundSkillFile,
-  name: string,
-  profile: ValidationProfile,
-): { readonly violations: readonly Violation[]; readonly declaresFiles?: boolean } {
-  if (profile === 'lenient') return { violations: [] };
-  if (!found.bare && findSkillMd(found.dir) === undefined)
-    return { violations: [{ message: 'Missing required file: SKILL.md', line: 1 }] };
-  if (fault?.refusal) return { violations: [{ message: fault.refusal, line: invalidLine }] };
-  return profile === 'spec' ? { violations: specViolations(text, name) } : strictViolations(text, found.realDir, name);
 }
 
 /** The file up to the line after its frontmatter. Decoding the rest would take longer than anything else here. */

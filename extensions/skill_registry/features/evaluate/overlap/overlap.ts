@@ -33,10 +33,10 @@ export interface Overlap {
   ): Promise<readonly (Skill | null | undefined)[]>;
 }
 
-export function createOverlap({ assertOpen, catalog, readFile, searcher, visible }: Core): Overlap {
+export function createOverlap({ assertOpen, catalog, readFile, scopes, searcher }: Core): Overlap {
   const visibleSkills = (): readonly Skill[] => {
     assertOpen();
-    return visible({});
+    return scopes.visible({});
   };
   // Most skills have no trigger queries; this check takes a tenth of the time of a read that fails.
   const readIfThere: ReadIfThere = (skill, path, maxBytes) =>

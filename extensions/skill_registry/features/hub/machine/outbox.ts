@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { originRefused } from '../../../../../lib/fetch/index.ts';
 import { plural } from '../../../../../lib/text/index.ts';
-import { settledWithin } from '../../../core/sources/source.ts';
+import { settledWithin } from '../../../../../lib/waiting/index.ts';
 import { type HubReceipt, hubReceipt, type SentProposal, sentProposal } from '../wire.ts';
 import type { Hub } from './hub-address.ts';
 import type { OutboxFolder } from './outbox-folder.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isCodedError, type Problem, z } from 'skill-registry/kernel';
 import { withFallback } from '../../../../../lib/errors/index.ts';
-import { settledWithin } from '../../../core/sources/source.ts';
+import { settledWithin } from '../../../../../lib/waiting/index.ts';
 import { MOST_COUNTS, type SentUsage, sentUsage, type UsageCount } from '../wire.ts';
 import type { Hub } from './hub-address.ts';
 import type { OutboxFolder } from './outbox-folder.ts';

@@ -1,6 +1,6 @@
 import { z } from 'skill-registry/kernel';
 import { download } from '../../../../../lib/fetch/index.ts';
-import type { TakenProposal } from '../../../core/sources/types.ts';
+import type { TakenProposal } from '../../proposals/propose/types.ts';
 import { type Hub, readAnswer } from './hub-address.ts';
 
 export interface Taken extends TakenProposal {

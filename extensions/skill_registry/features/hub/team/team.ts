@@ -102,7 +102,7 @@ export function withFile(files: readonly IncomingFile[], path: string, after: Bu
 /** For functions that ask where a skill lies. No folder is there. */
 export function locationOf({ root, space }: Team, skillId: string): SkillLocation {
   const base = join(root, 'skills-of-the-hub');
-  return { skillId, source: space, key: skillId, base, below: skillId, skillFile: 'SKILL.md', validation: 'lenient' };
+  return { skillId, source: space, key: skillId, base, below: skillId, skillFile: 'SKILL.md' };
 }
 
 export function filesToInspect(files: readonly IncomingFile[]): readonly ReadPart[] {

@@ -1,9 +1,8 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
-import type { TakenProposal } from '../../../core/sources/types.ts';
 import { byRisk, countsOf } from '../../guard/waiting.ts';
 import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
-import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
+import type { Proposal, ProposalFigures, ProposalStats, TakenProposal } from './types.ts';
 
 /**
  * Adding or removing a whole skill counts more than a change of its words. Of equal ones the oldest comes first, and

@@ -13,7 +13,7 @@ import { changeOf, checkDeletion, noFileYet, type Request } from './request.ts';
 import { turnOffWarning } from './turned-off.ts';
 import type { ProposalInput, ProposalReceipt } from './types.ts';
 
-type Elsewhere = Pick<Core, 'admit' | 'catalog' | 'config' | 'root' | 'scopes'>;
+type Elsewhere = Pick<Core, 'admit' | 'catalog' | 'config' | 'profile' | 'root' | 'scopes'>;
 
 /**
  * For a skill whose source has others decide, and a new one where such a source stands before each folder that may be
@@ -64,7 +64,7 @@ async function changeFor(
   listed: Skill | undefined,
 ): Promise<Changed> {
   const { catalog, config, root, scopes } = core;
-  const { limits, validation } = config;
+  const { limits } = config;
   const { skillId, kind } = input;
   const context = { ...core, snapshot: () => catalog.snapshot() };
   if (kind === 'delete') {
@@ -78,7 +78,7 @@ async function changeFor(
   const { id, qualifiedId: key } = skill ?? { id: skillId, qualifiedId: skillId };
   // Nothing is written there: its folder is for checks of names alone.
   const folder = { base: join(root, 'skills'), below: id, skillFile: 'SKILL.md' };
-  const location = { skillId: id, source: source.id, key, ...folder, validation };
+  const location = { skillId: id, source: source.id, key, ...folder, profile: core.profile() };
   const readFile = (path: string) => (skill ? fileOf(source, skill, path, limits) : noFileYet(path));
   const change = await withJudgedErrors(context, skillId, turn, (quotes) =>
     changeOf(input, location, readFile, limits, quotes),

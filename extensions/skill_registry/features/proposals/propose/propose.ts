@@ -112,7 +112,7 @@ export async function checksOf({
   after,
   files: known,
 }: Change): Promise<readonly Check[]> {
-  const { skillId, skillFile, validation } = location;
+  const { skillId, skillFile, profile } = location;
   const files = known ?? (kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path));
   if (kind === 'delete') {
     const text = `The skill goes into the archive with all its files (${files.length}), and can be restored.`;
@@ -125,7 +125,7 @@ export async function checksOf({
     before: before?.toString('utf8') ?? null,
     after: after?.toString('utf8') ?? null,
     files,
-    problemsOf: (text) => textProblems(text, skillId, validation),
+    problemsOf: (text) => textProblems(text, skillId, profile),
   });
 }
 

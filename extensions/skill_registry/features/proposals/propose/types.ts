@@ -1,4 +1,5 @@
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import type { Skill } from '../../../core/skill/skill.ts';
 import type { Actor, Decider, FileContent } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
 
@@ -236,4 +237,53 @@ export interface Proposals {
   stats(): Promise<ProposalStats>;
   /** For proposals of other processes, the registry must watch. @returns a function that ends this. */
   onArrival(listener: (proposal: Proposal) => void): () => void;
+}
+
+declare module '../../../core/sources/source.ts' {
+  interface SkillSource {
+    /**
+     * Of a source where others decide about its skills, and about new ones. Kept until the source has it.
+     * @throws as the source refuses it, ORIGIN_REFUSED.
+     */
+    propose?(change: OfferedChange): Promise<TakenProposal>;
+    /** What was taken (of this agent), newest first. `isAway`: only what the source does not have yet is known. */
+    taken?(
+      agent?: string,
+      skillId?: string,
+    ): Promise<{ readonly proposals: readonly TakenProposal[]; readonly isAway: boolean }>;
+  }
+}
+
+/** A file of a skill as its author wants it to be, or the removal of the whole skill. */
+export interface OfferedChange {
+  readonly kind: 'update' | 'create' | 'delete';
+  readonly skillId: string;
+  /** As it is here; undefined for a new one. */
+  readonly skill: Skill | undefined;
+  readonly path: string;
+  /** The whole file; null removes it. */
+  readonly content: string | null;
+  readonly justification: string;
+  readonly evidence?: string | undefined;
+  /** Undefined: the author is no agent. */
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+/** A change that a source has taken, about which others decide. */
+export interface TakenProposal {
+  readonly id: string;
+  readonly skillId: string;
+  /** `waiting`: the source does not have it yet. */
+  readonly state: 'waiting' | 'open' | 'stale' | 'approved' | 'rejected';
+  /** The address where people decide. */
+  readonly where: string;
+  /** For its author, a sentence or two. */
+  readonly message?: string;
+  readonly decidedBy?: string | null;
+  readonly reason?: string | null;
+  /** For people: as the source tells it. */
+  readonly author?: string;
+  readonly diff?: string;
+  readonly justification?: string;
 }

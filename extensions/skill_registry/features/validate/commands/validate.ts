@@ -15,10 +15,10 @@ import type { SkillRegistryConfigInput } from '../../../core/config/config.ts';
 import { ownerFile } from '../../../core/config/owner-file.ts';
 import { configOf } from '../../../core/config/read-config.ts';
 import { bodyOf } from '../../../core/skill/frontmatter.ts';
-import type { ValidationProfile } from '../../../core/skill/spec-rules.ts';
+import type { ValidationProfile } from '../../../core/skill/profile.ts';
 import { findSkillFiles } from '../../../core/sources/walk/find-skill-files.ts';
-import { readSkillMd } from '../../../core/sources/walk/read-skill-md.ts';
 import { readProperties, toPrompt } from '../properties-and-prompt.ts';
+import { readSkillMd } from '../read-skill-md.ts';
 import { checkSkill, type SkillCheck, type SkillFinding, type ValidateSkillOptions } from '../validate-skill.ts';
 
 interface ValidateOptions extends Options {

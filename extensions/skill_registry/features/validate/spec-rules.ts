@@ -1,4 +1,5 @@
 import { codePoints } from '../../../../lib/text/index.ts';
+import type { Violation } from '../../core/skill/profile.ts';
 import { type RawFailure, type RawFrontmatter, type RawValue, readRawFrontmatter, strip } from './raw-frontmatter.ts';
 
 const MAX_NAME = 64;
@@ -6,22 +7,8 @@ const MAX_DESCRIPTION = 1024;
 const MAX_COMPATIBILITY = 500;
 const ALLOWED = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name'];
 
-/**
- * `lenient`: loads everything that can be loaded, with problems. `spec`: the rules and messages of the reference
- * implementation of agentskills.io. `strict`: unknown keys and wrong types are errors, and declared files must exist.
- */
-export type ValidationProfile = 'lenient' | 'spec' | 'strict';
-
 export const HYPHEN_AT_END = 'Skill name cannot start or end with a hyphen';
 export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
-
-export interface Violation {
-  readonly message: string;
-  /** 1-based line of the field; 1 without such a field. */
-  readonly line: number;
-  /** Profile and field for programs: `agentskills/name`. Undefined for what only the reference refuses. */
-  readonly rule?: string;
-}
 
 /**
  * The broken rules of agentskills.io, in the words and order of the reference implementation; last, a rule that it does

@@ -1,8 +1,8 @@
 import type { YAMLError } from 'yaml';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { codePointText } from '../../../../lib/text/index.ts';
-import { MAX_FRONTMATTER, splitFrontmatter } from './frontmatter.ts';
-import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
+import { MAX_FRONTMATTER, splitFrontmatter } from '../../core/skill/frontmatter.ts';
+import { isTooDeep, MAX_DEPTH } from '../../core/skill/yaml-fields.ts';
 
 /** Every scalar is text, as it was written. */
 export type RawValue = string | readonly RawValue[] | RawFields;

@@ -1,22 +1,16 @@
+import { isCodedError } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
+import { readContained } from '../../../../lib/files/index.ts';
 import { codePoints, didYouMean } from '../../../../lib/text/index.ts';
-import { splitFrontmatter } from './frontmatter.ts';
+import { splitFrontmatter } from '../../core/skill/frontmatter.ts';
+import type { Violation } from '../../core/skill/profile.ts';
 import { type RawFailure, readRawFrontmatter } from './raw-frontmatter.ts';
-import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
+import { HYPHEN_AT_END, HYPHENS_TOGETHER } from './spec-rules.ts';
 
-/** A file that the frontmatter lists: `path` as written, below the folder `bucket` of the skill. */
-export interface DeclaredFile {
-  readonly bucket: 'references' | 'scripts' | 'assets';
-  readonly path: string;
-}
-
-export interface StrictVerdict {
+interface StrictVerdict {
   /** Empty: valid. */
   readonly violations: readonly Violation[];
-  /** 1-based; 1 without such a field. */
-  readonly lineOf: (field: string) => number;
-  /** The caller checks whether they exist. */
-  readonly declared: readonly DeclaredFile[];
+  readonly declaresFiles: boolean;
 }
 
 /** More than any manifest needs; longer text belongs into the body. */
@@ -25,9 +19,11 @@ const MAX_FRONTMATTER_BYTES = 16_384;
 /**
  * The broken rules of `strict`: Bernstein's manifest rules, in its words, which make typing errors visible. Unknown
  * keys are refused, values not converted (`version: 1.0` is a number). The name is ASCII and that of the directory; the
- * description has 20 to 500 characters. The fields of agentskills.io and of this registry are known keys.
+ * description has 20 to 500 characters. The fields of agentskills.io and of this registry are known keys. Declared
+ * files must be regular files, not links.
+ * @param directory - Real path; default: declared files are not looked for.
  */
-export function strictVerdict(text: string, directoryName: string): StrictVerdict {
+export function strictViolations(text: string, directoryName: string, directory?: string): StrictVerdict {
   const source = readRawFrontmatter(text);
   const { yaml = '' } = splitFrontmatter(text);
   const failed = 'failure' in source;
@@ -44,7 +40,15 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
     line: source.lineOf(field),
     rule: ruleOf(field),
   }));
-  return { violations, lineOf: source.lineOf, declared: declaredFiles(fields) };
+  const declared = directory === undefined ? [] : declaredFiles(fields);
+  const absent = declared.flatMap(({ bucket, path }) => {
+    const code = fileErrorCode(directory as string, `${bucket}/${path}`);
+    if (code === undefined) return [];
+    const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
+    const message = `invalid manifest: [${bucket}] '${path}' ${reason}`;
+    return [{ message, line: source.lineOf(bucket), rule: ruleOf(bucket) }];
+  });
+  return { violations: [...violations, ...absent], declaresFiles: declared.length > 0 };
 }
 
 export function didYouMeanField(field: string): string {
@@ -58,7 +62,7 @@ function ruleOf(field: string): string {
 }
 
 function refused(message: string, line = 1): StrictVerdict {
-  return { violations: [{ message, line, rule: ruleOf('') }], lineOf: () => 1, declared: [] };
+  return { violations: [{ message, line, rule: ruleOf('') }], declaresFiles: false };
 }
 
 function failureText({ kind, detail }: RawFailure): string {
@@ -127,12 +131,24 @@ function invalid(field: string, reason: string): FieldError {
   return { field, message: `invalid manifest: [${field}] ${reason}` };
 }
 
-function declaredFiles(fields: ReadonlyMap<unknown, unknown>): readonly DeclaredFile[] {
+/** `path` as written, below the folder `bucket` of the skill. */
+function declaredFiles(fields: ReadonlyMap<unknown, unknown>) {
   return BUCKETS.flatMap((bucket) => {
     const paths = fields.get(bucket);
     if (!Array.isArray(paths) || textsError(paths)) return [];
     return (paths as readonly string[]).map((path) => ({ bucket, path }));
   });
+}
+
+function fileErrorCode(directory: string, path: string): string | undefined {
+  try {
+    // Opens and checks the file; with this limit nothing is read.
+    readContained(directory, path, 0);
+    return undefined;
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return undefined;
+    return isCodedError(error) ? error.code : 'RESOURCE_NOT_FOUND';
+  }
 }
 
 function textError(value: unknown): string | undefined {
