@@ -69,8 +69,8 @@ export const changes = [
     title: 'A proposal is rejected after somebody else has approved it',
     in: 'reject',
     swap: [
-      'const { skill_id: skillId } = findUndecided(writer, id, version);',
-      "const { skill_id: skillId = '' } = {} as { skill_id?: string };",
+      'const { skill_id: ofSkill } = findUndecided(writer, id, version);',
+      "const { skill_id: ofSkill = '' } = {} as { skill_id?: string };",
     ],
     test: 'decides once where somebody has looked before it was approved',
   },

@@ -21,7 +21,7 @@ import {
 } from './skill-location.ts';
 
 export interface ChangeContext
-  extends Pick<Core, 'admit' | 'root' | 'scopes' | 'trusted'>,
+  extends Pick<Core, 'admit' | 'events' | 'root' | 'scopes' | 'trusted'>,
     Pick<SkillRegistryConfig, 'collision' | 'limits' | 'writes'> {
   readonly writer: Writer;
   /** Absolute paths. They may contain texts of skills and proposals. */

@@ -65,6 +65,7 @@ export function openChanges(core: Core, joinings: readonly Joining[]): OpenChang
     snapshot: () => catalog.snapshot(),
     sources: () => catalog.sources(),
     scopes: core.scopes,
+    events: core.events,
     refresh: (written) =>
       (written ? catalog.refreshSkill(folderOf(written)) : catalog.refresh()).catch(() => undefined),
     admit: core.admit,

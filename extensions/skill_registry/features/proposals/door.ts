@@ -1,4 +1,4 @@
-import { CodedError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { plural } from '../../../../lib/text/index.ts';
 import { frozen } from '../../core/catalog/snapshot.ts';
@@ -15,7 +15,7 @@ import type { TakenProposals } from './api.ts';
 import { arrivalText, proposalsCommand } from './conversation.ts';
 import type { OpenProposals, ProposalEvidence } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
-import { describeProposal, isWaiting, riskiestFirst } from './propose/describe.ts';
+import { agentOf, describeProposal, isWaiting, riskiestFirst } from './propose/describe.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import { createSkillTool, listProposalsTool, mayPropose, NO_PROPOSALS, proposeSkillUpdateTool } from './tools.ts';
 
@@ -201,10 +201,6 @@ function proposalFunctions(
     events,
     hooks,
   } = core;
-  const step = (skillId: string, outcome: string, who: string | undefined, turn: TurnContext = {}) => {
-    const { agentId = agentOf(who), threadId = turn.connectionId } = turn;
-    events.emit('changed', { skillId, outcome, agentId, threadId });
-  };
   const run = async <T>(id: string, work: (opened: OpenProposals) => T | Promise<T>): Promise<T> => {
     try {
       return await runHere(work);
@@ -213,17 +209,6 @@ function proposalFunctions(
       throw error;
     }
   };
-  const approve: Proposals['approve'] = (id, actor) =>
-    run(id, async (opened) => {
-      try {
-        const decision = await opened.approve(id, actor);
-        step(decision.skillId, decision.state, actor.by);
-        return decision;
-      } catch (error) {
-        if (isCodedError(error, 'PROPOSAL_STALE')) step((await opened.get(id)).skillId, 'stale', actor.by);
-        throw error;
-      }
-    });
   return {
     propose: later('proposals.propose(input, turn)', [proposalInput, turn], async (input, ofTurn) => {
       const receipt = await noted(input.skillId, ofTurn, async () => {
@@ -234,7 +219,8 @@ function proposalFunctions(
         const elsewhere = await proposeElsewhere(core, input, ofTurn);
         return elsewhere ?? runHere((opened) => opened.propose(input, ofTurn));
       });
-      step(input.skillId, 'proposed', input.author, ofTurn);
+      const { agentId = agentOf(input.author), threadId = ofTurn?.connectionId } = ofTurn ?? {};
+      events.emit('changed', { skillId: input.skillId, outcome: 'proposed', agentId, threadId });
       return receipt;
     }),
     import: later('proposals.import(report)', [storedText], (report) => runHere((opened) => opened.import(report))),
@@ -243,24 +229,19 @@ function proposalFunctions(
     ),
     get: later('proposals.get(id)', [text], (id) => run(id, (opened) => opened.get(id))),
     text: later('proposals.text(id)', [text], (id) => run(id, (opened) => opened.text(id))),
-    edit: later('proposals.edit(id, edit)', [text, proposalEdit], async (id, edit) => {
-      const edited = await run(id, (opened) => opened.edit(id, edit));
-      if (edited.changed) step(edited.skillId, 'edited', edit.by);
-      return edited;
-    }),
-    approve: later('proposals.approve(id, actor)', [text, approval], (id, actor) =>
-      judged.decided({ proposalId: id }, actor, (inspected) => approve(id, { ...actor, ...inspected })),
+    edit: later('proposals.edit(id, edit)', [text, proposalEdit], (id, edit) =>
+      run(id, (opened) => opened.edit(id, edit)),
     ),
-    reject: later('proposals.reject(id, actor)', [text, opinion], async (id, actor) => {
-      const decision = await run(id, (opened) => opened.reject(id, actor));
-      step(decision.skillId, decision.state, actor.by);
-      return decision;
-    }),
+    approve: later('proposals.approve(id, actor)', [text, approval], (id, actor) =>
+      judged.decided({ proposalId: id }, actor, (inspected) =>
+        run(id, (opened) => opened.approve(id, { ...actor, ...inspected })),
+      ),
+    ),
+    reject: later('proposals.reject(id, actor)', [text, opinion], (id, actor) =>
+      run(id, (opened) => opened.reject(id, actor)),
+    ),
     recommend: later('proposals.recommend(id, verdict, actor)', [text, verdict, opinion], (id, wanted, actor) =>
-      run(id, async (opened) => {
-        await opened.recommend(id, wanted, actor);
-        step((await opened.get(id)).skillId, 'recommended', actor.by);
-      }),
+      run(id, (opened) => opened.recommend(id, wanted, actor)),
     ),
     purge: later('proposals.purge(ids, actor)', [texts, purger], (...given) =>
       runHere((opened) => opened.purge(...given)),
@@ -272,9 +253,4 @@ function proposalFunctions(
       return () => listeners.delete(told);
     }),
   };
-}
-
-/** Names of people are not recorded. */
-function agentOf(by: string | undefined): string | undefined {
-  return by?.startsWith('agent:') ? by.slice('agent:'.length) : undefined;
 }

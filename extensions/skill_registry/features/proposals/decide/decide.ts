@@ -13,7 +13,7 @@ import { putBlob } from '../../history/revisions.ts';
 import type { SkillLocation } from '../../history/skill-location.ts';
 import type { Decider, Revision } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
-import { isWaiting } from '../propose/describe.ts';
+import { agentOf, isWaiting } from '../propose/describe.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
 import * as store from '../propose/proposal-store.ts';
 import { checkLength, checksOf } from '../propose/propose.ts';
@@ -47,36 +47,42 @@ export async function approve(
     if ('edited' in outcome) throw new CodedError('PROPOSAL_FILE_EDITED', `${outcome.edited} ${NOT_DECIDED}`, { id });
     if ('stale' in outcome) {
       await context.refresh();
+      tell(context, outcome.skillId, 'stale', actor.by);
       throw staleError(id, outcome);
     }
     await context.refresh(outcome.written);
+    tell(context, outcome.decided.skillId, 'approved', actor.by);
     return outcome.decided;
   }
 }
 
 export async function reject(
-  { writer }: ChangeContext,
+  context: ChangeContext,
   ...[id, { by, reason, version }]: Parameters<Proposals['reject']>
 ): Promise<DecidedProposal> {
+  const { writer } = context;
   checkReason(reason, 'A rejection');
   findUndecided(writer, id);
-  return writer.exclusively((database) => {
-    const { skill_id: skillId } = findUndecided(writer, id, version);
+  const skillId = await writer.exclusively((database) => {
+    const { skill_id: ofSkill } = findUndecided(writer, id, version);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
       store.updateProposal(database, id, { ...decision, conflict: null });
       store.addEvent(database, id, 'rejected', { by, at: decision.decided_at }, { reason });
     });
-    return { proposalId: id, state: 'rejected', skillId, revision: null, merged: false };
+    return ofSkill;
   });
+  tell(context, skillId, 'rejected', by);
+  return { proposalId: id, state: 'rejected', skillId, revision: null, merged: false };
 }
 
 export async function recommend(
-  { writer }: ChangeContext,
+  context: ChangeContext,
   ...[id, verdict, { by, reason }]: Parameters<Proposals['recommend']>
 ): Promise<void> {
+  const { writer } = context;
   checkReason(reason, 'A recommendation');
-  findUndecided(writer, id);
+  const { skill_id: skillId } = findUndecided(writer, id);
   await writer.exclusively((database) => {
     findUndecided(writer, id);
     database.transaction(() => {
@@ -84,6 +90,11 @@ export async function recommend(
       store.addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
     });
   });
+  tell(context, skillId, 'recommended', by);
+}
+
+export function tell({ events }: ChangeContext, skillId: string, outcome: string, by: string): void {
+  events.emit('changed', { skillId, outcome, agentId: agentOf(by), threadId: undefined });
 }
 
 /**
@@ -189,7 +200,7 @@ const UNDO: Readonly<Record<ProposalRow['kind'], (skillId: string) => string>> =
 
 type Outcome =
   | { readonly decided: DecidedProposal; readonly written: SkillLocation | undefined }
-  | StalePlan
+  | (StalePlan & { readonly skillId: string })
   | { readonly edited: string };
 
 /** Call it inside `exclusively`. */
@@ -199,7 +210,7 @@ function decideOn(context: ChangeContext, row: ProposalRow, actor: Decider): Out
   const plan = planOf(context, row);
   if ('stale' in plan) {
     noteStale(writer, row.id, plan, actor.by);
-    return plan;
+    return { ...plan, skillId: row.skill_id };
   }
   const { location, after, merged } = plan;
   assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan));

@@ -13,7 +13,7 @@ import * as store from '../propose/proposal-store.ts';
 import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, Proposals, ProposedText } from '../propose/types.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
-import { findUndecided, noteStale, proposalChanged } from './decide.ts';
+import { findUndecided, noteStale, proposalChanged, tell } from './decide.ts';
 
 /** Of a stale proposal, reads the file now and stores its content. */
 export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {
@@ -75,7 +75,9 @@ export async function edit(
       });
       return true;
     });
-    if (isDone) return { proposalId: id, skillId, state: 'open', changed: true, version: store.versionOf(next) };
+    if (!isDone) continue;
+    tell(context, skillId, 'edited', by);
+    return { proposalId: id, skillId, state: 'open', changed: true, version: store.versionOf(next) };
   }
 }
 

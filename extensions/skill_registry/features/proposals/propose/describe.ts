@@ -59,6 +59,11 @@ export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolea
   return checks.some(({ kind }) => kind === 'description');
 }
 
+/** Names of people are not recorded. */
+export function agentOf(by: string | undefined): string | undefined {
+  return by?.startsWith('agent:') ? by.slice('agent:'.length) : undefined;
+}
+
 export function isWaiting({ state }: Pick<Proposal, 'state'>): boolean {
   return state === 'open' || state === 'stale';
 }
