@@ -63,7 +63,8 @@ function open({ call: { later }, of, root }: Core): Opened<InstallPart> {
     <Given extends readonly unknown[], P extends AddPlan | UpdatePlan>(plan: (...given: Given) => Promise<P>) =>
     async (...given: Given): Promise<P> => {
       const made = await plan(...given);
-      return { ...made, apply: later('apply(actor, options)', [actor, applyOptions], made.apply) };
+      const apply: P['apply'] = (...options) => changes.run(() => made.apply(...options));
+      return { ...made, apply: later('apply(actor, options)', [actor, applyOptions], apply) };
     };
   const origin: Origins = {
     add: planned(

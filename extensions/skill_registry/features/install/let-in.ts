@@ -88,23 +88,19 @@ export function applyOf(
   write: typeof writeSkills = writeSkills,
 ): AddPlan['apply'] {
   return async (actor, { allowBlock = [] } = {}) => {
-    try {
-      // Minutes may have passed since the plan.
-      const from = writes.flatMap(({ lock, location, looked }) => {
-        const origin = lock && originOf(lock.entry, context.root);
-        return origin ? [{ origin, source: sourceKey(origin), id: location.skillId, looked }] : [];
-      });
-      for (const { origin, source, id } of from) await context.assertMayCome(source, id, pageIn(origin));
-      const { taken, refused } = letIn(writes, actor, allowBlock);
-      const isTaken = new Set(taken.map(({ location }) => location.skillId));
-      for (const { source, id, looked } of from)
-        if (isTaken.has(id)) for (const { digest } of looked.slice(0, 1)) context.came(digest, source);
-      const changed: readonly ChangedSkill[] = taken.length === 0 ? [] : await write(context, taken, actor);
-      if (refused.length > 0) throw skillBlocked(refused, changed);
-      return changed;
-    } catch (error) {
-      throw context.writer.explain(error);
-    }
+    // Minutes may have passed since the plan.
+    const from = writes.flatMap(({ lock, location, looked }) => {
+      const origin = lock && originOf(lock.entry, context.root);
+      return origin ? [{ origin, source: sourceKey(origin), id: location.skillId, looked }] : [];
+    });
+    for (const { origin, source, id } of from) await context.assertMayCome(source, id, pageIn(origin));
+    const { taken, refused } = letIn(writes, actor, allowBlock);
+    const isTaken = new Set(taken.map(({ location }) => location.skillId));
+    for (const { source, id, looked } of from)
+      if (isTaken.has(id)) for (const { digest } of looked.slice(0, 1)) context.came(digest, source);
+    const changed: readonly ChangedSkill[] = taken.length === 0 ? [] : await write(context, taken, actor);
+    if (refused.length > 0) throw skillBlocked(refused, changed);
+    return changed;
   };
 }
 
