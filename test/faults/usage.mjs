@@ -20,19 +20,19 @@ export const usage = [
   },
   {
     title: 'The usage.db of a root that nobody has approved is opened',
-    in: 'createUsage',
+    in: 'openUsage',
     swap: ["core.trusted && core.options.cache !== 'memory'", "core.options.cache !== 'memory'"],
     test: 'opens no usage.db that lies in a root that nobody has approved',
   },
   {
     title: 'usage: false is not obeyed',
-    in: 'createUsage.mayRecord',
+    in: 'openUsage.mayRecord',
     drop: 'config.usage',
     test: 'records nothing with usage: false',
   },
   {
     title: 'What is noted when the registry closes is lost',
-    in: 'createUsage.close',
+    in: 'openUsage.close',
     drop: 'await flushAll();',
     test: 'writes within 200 milliseconds without being asked, and at close',
   },
@@ -128,7 +128,7 @@ export const usage = [
   },
   {
     title: 'The prompt of what a conversation had is there for clients without a name',
-    in: 'open',
+    in: 'openUsage.prompts',
     swap: [
       'const { agentId: agent, threadId: thread, ownThread } = given;',
       "const { agentId: agent = '', threadId: thread = '', ownThread = true } = given;",
@@ -194,7 +194,7 @@ export const usage = [
   },
   {
     title: 'What was asked stays when the owner keeps it no more',
-    in: 'createUsage',
+    in: 'openUsage',
     swap: ['keeps ? {} : { queryDays: 0 }', '{}'],
     test: 'removes what was asked as soon as the owner does not want it kept',
   },

@@ -1,38 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { CodedError, type Command, describeError, isCodedError } from 'skill-registry/kernel';
+import { schema } from '../../../../lib/arguments/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
-import type { Happened, KeptQueries } from '../../core/events.ts';
+import { text, texts, turn, words } from '../../core/checked-calls.ts';
 import type { Core } from '../../core/feature.ts';
-import type { Meter } from '../../core/read/types.ts';
+import type { Opened } from '../../core/seams.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { history } from '../history/door.ts';
 import type { Revision } from '../history/types.ts';
 import { createFits } from './fits.ts';
 import { hadInThread } from './had-in-thread.ts';
 import { createMeter, limitProblems, namesOf } from './meter.ts';
-import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
+import { boundedName, createUsageRecorder, type UsageRow } from './recorder.ts';
 import { DAY_MS, readSince } from './since.ts';
-import type { Usage, UsageEvent } from './types.ts';
+import type { Outcome, Usage, UsageEvent } from './types.ts';
 import type { UsageDatabase } from './usage-database.ts';
 import { createUsageFile } from './usage-file.ts';
 
-/** Oldest first; empty without a history. */
-type RevisionsOf = (skillId: string) => Promise<readonly Revision[]>;
-
-export interface RecordedUsage extends Usage {
-  readonly recorder: UsageRecorder;
-  readonly meter: Meter;
-  readonly asked: Happened['offered'];
-  readonly keptQueries: KeptQueries | undefined;
-  problems(): readonly Problem[];
-  /** Writes all records; gives up after half a second. */
-  close(): Promise<void>;
-}
-
 /** With `usage: false` nothing is recorded, but earlier records can be read. */
-export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage {
-  const { catalog, config, onProblem, root } = core;
+export function openUsage(core: Core): Opened {
+  const { call, catalog, config, events, onProblem, root } = core;
+  const { hasHistory, run } = core.of(history);
+  const revisionsOf: RevisionsOf = async (skillId) =>
+    hasHistory() ? run((opened) => opened.history.revisions(skillId)).catch(() => []) : [];
   const { signal: closing } = core.closing;
   const snapshot = (): Snapshot => catalog.snapshot();
   let timer: NodeJS.Timeout | undefined;
@@ -93,17 +85,14 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
     }
   };
 
-  return {
-    recorder,
-    meter,
-    asked,
-    keptQueries: keeps
-      ? {
-          list: () => read(({ fits }) => fits.queries(Date.now())),
-          forget: async (query) => file.now(({ fits }) => fits.forget(query)),
-        }
-      : undefined,
-    async report({ skillId, agent, since = '30d' } = {}) {
+  events.on('offered', recorder.offered);
+  events.on('offered', asked);
+  events.on('loaded', recorder.loaded);
+  events.on('given', recorder.given);
+  events.on('refused', recorder.step);
+  events.on('changed', (step) => recorder.step({ kind: 'proposal', ...step }));
+  const usage: Usage = {
+    report: call.later('usage.report(query)', [usageQuery], async ({ skillId, agent, since = '30d' } = {}) => {
       const until = Date.now();
       const time = readSince(since, until);
       const report = await read((database) =>
@@ -120,8 +109,9 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
       const { revision } = await revisionFinder(report.outcomes, revisionsOf);
       const outcomes = report.outcomes.map((one) => ({ ...one, ...revision(one.skillId, one.digest, one.since) }));
       return { ...report, outcomes };
-    },
-    async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
+    }),
+    events: call.later('usage.events(query)', [eventQuery], async (wanted = {}) => {
+      const { skillId, agent, thread, kind, since, limit = 1000 } = wanted;
       const from = since === undefined ? 0 : readSince(since, Date.now());
       const [skill, ofAgent, ofThread] = [skillId, agent, thread].map((name) => name && boundedName(name));
       const query = { from, kind, limit, skill, agent: ofAgent, thread: ofThread };
@@ -130,22 +120,42 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
       if (thread === undefined) return events;
       const { revision } = await revisionFinder(events, revisionsOf);
       return events.map((event) => ({ ...event, ...revision(event.skillId, event.digest, event.time) }));
-    },
-    async record({ agent, thread, outcome }) {
+    }),
+    record: call.later('usage.record(said)', [threadOutcome], async ({ agent, thread, outcome }) => {
       const ofAgent = agent === undefined ? null : boundedName(agent);
       const loaded = mayRecord() ? await read((database) => database.loadedIn(boundedName(thread), ofAgent)) : [];
       recorder.outcome(loaded, outcome);
       return [...new Set(loaded.map(({ skill }) => skill))];
-    },
-    async loadedIn(of, turn = {}) {
+    }),
+    loadedIn: call.later('usage.loadedIn(of, turn)', [threadQuery, turn], async (of, given = {}) => {
       const { agent, thread } = namesOf({ agentId: of.agent ?? '', threadId: of.thread });
       const rows = await read(({ ledger }) => ledger.loaded(agent, thread));
-      const had = await hadInThread(core, rows, of, turn);
+      const had = await hadInThread(core, rows, of, given);
       if (of.tokens === 0 || rows.length === 0) return had;
       await flushAll();
       file.now(({ ledger }) => ledger.empty(agent, thread));
       return had;
+    }),
+  };
+  return {
+    registry: { usage },
+    commands: () => [feedbackCommand(usage.record)],
+    meter,
+    ...(keeps && {
+      keptQueries: {
+        list: () => read(({ fits }) => fits.queries(Date.now())),
+        forget: async (query) => file.now(({ fits }) => fits.forget(query)),
+      },
+    }),
+    // Where nobody has a name, or the conversation has none, one client could be given what another had.
+    prompts: (given) => {
+      const { agentId: agent, threadId: thread, ownThread } = given;
+      if (agent === undefined || thread === undefined || !ownThread) return [];
+      const description = 'The skills that this conversation has loaded, as they are today: after messages were lost';
+      const had = async (): Promise<string> => (await usage.loadedIn({ agent, thread }, given)).text;
+      return [{ name: 'skills_loaded_so_far', description, text: async () => (await had()) || 'None so far.' }];
     },
+    reviewPages: async () => (await import('./pages.ts')).usagePages,
     problems: () => [...file.problems(recorder.dropped()), ...limitProblems(core, mayRecord)],
     async close() {
       clearTimeout(timer);
@@ -156,6 +166,24 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
 }
 
 // --- internal ---
+
+/** Oldest first; empty without a history. */
+type RevisionsOf = (skillId: string) => Promise<readonly Revision[]>;
+
+const inRange = schema((z) => z.strictObject({ skillId: words(), agent: words(), since: words() }));
+const usageQuery = schema(() => inRange().optional());
+const eventQuery = schema((z) => {
+  const kind = z.enum(['load', 'resource', 'refusal', 'failure', 'proposal', 'outcome']).optional();
+  const limit = z.int('a whole number').min(1, '1 to 10,000').max(10_000, '1 to 10,000').optional();
+  return inRange().extend({ thread: words(), kind, limit }).optional();
+});
+const threadOutcome = schema((z) =>
+  z.strictObject({ agent: words(), thread: text(), outcome: z.enum(['helped', 'did_not']) }),
+);
+const threadQuery = schema((z) => {
+  const tokens = z.int('a whole number').min(0, '0 or more').optional();
+  return z.strictObject({ agent: words(), thread: text(), tokens, skills: texts().optional() });
+});
 
 /** From the first record to its writing. A crash may lose records of twice this time. */
 const FLUSH_MS = 100;
@@ -214,6 +242,23 @@ async function revisionFinder(
       );
       const one = same.findLast(({ at }) => at <= time) ?? same[0];
       return one ? { revision: one.number } : {};
+    },
+  };
+}
+
+/** `/feedback helped`: notes it for the skills that the agent of this conversation has loaded. */
+function feedbackCommand(record: Usage['record']): Command {
+  const choices: readonly string[] = ['helped', 'did_not'];
+  return {
+    name: 'feedback',
+    usage: 'helped|did_not',
+    choices,
+    description: 'Notes whether the skills loaded in this conversation have helped; no word of it is kept',
+    async execute(args, { agentId: agent, threadId: thread }) {
+      if (!choices.includes(args)) return { kind: 'print', text: 'Say /feedback helped or /feedback did_not.' };
+      const ids = thread === undefined ? [] : await record({ agent, thread, outcome: args as Outcome });
+      const text = ids.length > 0 ? `Noted of ${ids.join(', ')}.` : 'No skill was loaded here, so nothing is noted.';
+      return { kind: 'print', text };
     },
   };
 }
