@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { checkArgument, type FieldsSchema, type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from '../../core/api.ts';
 import { actor, by, revision, storedText, text, turn, words } from '../../core/checked-calls.ts';
@@ -9,14 +12,21 @@ import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { guard } from '../guard/door.ts';
-import { type Changes, createChanges } from './changes.ts';
+import { countWaitingProposals, isAllFinished } from './journal/history-database.ts';
+import { createHistoryFile } from './journal/history-file.ts';
 import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
-import type { OpenChanges } from './open-changes.ts';
+import type { Joining, OpenChanges, RunChanges } from './open-changes.ts';
 import type { ChangeToApprove, Decider, FileContent, InspectedChange, Writes } from './types.ts';
 import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
-export interface HistoryPart extends Pick<Changes, 'hasHistory' | 'join' | 'run' | 'waitingProposals'> {
+export interface HistoryPart {
+  readonly run: RunChanges;
+  /** For a feature with changes of its own. @param load - Called when the history is opened. */
+  join(load: () => Promise<Joining>): void;
+  hasHistory(): boolean;
+  /** In about 1 ms; 0 for a history that cannot be read. */
+  waitingProposals(): Promise<number>;
   readonly judged: JudgedChanges;
   /** As `run`; says what an agent was refused. */
   noted<Result>(
@@ -76,26 +86,27 @@ const inspectedChange: Schema<InspectedChange> = schema((z) =>
 );
 
 function open(core: Core): Opened<HistoryPart> {
-  const { call, catalog, config } = core;
+  const { call, catalog, config, dataDir, trusted } = core;
   const { heldSkills, alsoHolds } = core.of(guard);
-  const changes = createChanges(core);
-  const judged = createJudgedChanges(core, changes, heldSkills);
-  const noted = createNoted(core, changes);
+  const changes = changesOf(core);
+  const { hasHistory, run } = changes;
+  const judged = createJudgedChanges(core, run, heldSkills);
+  const noted = createNoted(core, run);
   let waiting: WaitingChanges | undefined;
   const renew = async (): Promise<void> => {
     // Loading takes time, and most roots that nobody has approved have no history.
-    if (core.trusted || !(waiting || changes.hasHistory())) return;
+    if (trusted || !(waiting || hasHistory())) return;
     const { openWaitingChanges } = await import('./waiting-changes.ts');
     if (core.closing.signal.aborted) return;
-    waiting ??= openWaitingChanges(core.root, core.dataDir);
+    waiting ??= openWaitingChanges(core.root, dataDir);
     waiting.renew();
   };
-  if (!core.trusted) alsoHolds({ heldBecause: (skill) => waiting?.heldBecause(skill), renew });
+  if (!trusted) alsoHolds({ heldBecause: (skill) => waiting?.heldBecause(skill), renew });
   return {
     part: { ...changes, judged, noted },
-    registry: { history: historyFunctions(core, changes, judged) },
+    registry: { history: historyFunctions(core, run, judged) },
     admin: {
-      management: managementFunctions(core, changes, noted),
+      management: managementFunctions(core, run, noted),
       writePolicy: call.now('admin.writePolicy(path)', [text], (path) =>
         writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
       ),
@@ -110,7 +121,7 @@ function open(core: Core): Opened<HistoryPart> {
     recover: changes.recover,
     async background(signal) {
       if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
-      await changes.run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), core.onProblem));
+      await run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), core.onProblem));
     },
     async close() {
       await changes.close();
@@ -119,11 +130,55 @@ function open(core: Core): Opened<HistoryPart> {
   };
 }
 
-function historyFunctions(
-  { call: { later } }: Core,
-  { run }: Changes,
-  judged: JudgedChanges,
-): SkillRegistry['history'] {
+function changesOf(core: Core) {
+  const { dataDir, trusted } = core;
+  const joined: (() => Promise<Joining>)[] = [];
+  let opening: Promise<OpenChanges> | undefined;
+  let opened: OpenChanges | undefined;
+  const load = async (): Promise<OpenChanges> => {
+    const { openChanges } = await import('./open-changes.ts');
+    const joinings = await Promise.all(joined.map((one) => one()));
+    const changes = openChanges(core, joinings);
+    for (const joining of joinings) joining.open?.(changes.context);
+    opened = changes;
+    return changes;
+  };
+  const run: RunChanges = async (work) => {
+    core.assertOpen();
+    opening ??= load();
+    const changes = await opening;
+    try {
+      return await work(changes);
+    } catch (error) {
+      throw changes.context.writer.explain(error);
+    }
+  };
+  const file = join(dataDir, 'history.db');
+  const hasHistory = (): boolean => existsSync(file) && whyNoSqlite() === undefined;
+  return {
+    run,
+    join: (one: () => Promise<Joining>): void => void joined.push(one),
+    hasHistory,
+    async recover() {
+      // Asks only the database: a start with nothing to recover loads no more code.
+      if (trusted && hasHistory() && !isAllFinished(file)) await run((changes) => changes.recover());
+    },
+    async waitingProposals() {
+      if (!hasHistory()) return 0;
+      const history = createHistoryFile(file, !trusted);
+      // Where it cannot be read, `list` throws the reason.
+      const count = withFallback(() => countWaitingProposals(history.reading()), 0);
+      history.close();
+      return count;
+    },
+    problems: () => opened?.problems() ?? [],
+    async close() {
+      (await opening)?.context.writer.close();
+    },
+  };
+}
+
+function historyFunctions({ call: { later } }: Core, run: RunChanges, judged: JudgedChanges): SkillRegistry['history'] {
   return {
     revisions: later('history.revisions(skillId)', [text], (id) => run((open) => open.history.revisions(id))),
     revision: later('history.revision(skillId, revision)', [text, revision], (id, number) =>
@@ -150,7 +205,7 @@ function historyFunctions(
 
 function managementFunctions(
   { call: { later } }: Core,
-  { run }: Changes,
+  run: RunChanges,
   noted: HistoryPart['noted'],
 ): SkillRegistryAdmin['management'] {
   return {
@@ -175,7 +230,7 @@ function managementFunctions(
   };
 }
 
-function createNoted({ events, scopes }: Core, { run }: Changes): HistoryPart['noted'] {
+function createNoted({ events, scopes }: Core, run: RunChanges): HistoryPart['noted'] {
   return async (skillId, turn, work) => {
     try {
       return await run(work);

@@ -4,8 +4,8 @@ import { skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { HeldSkills } from '../guard/held-skills.ts';
-import type { Changes } from './changes.ts';
 import type { FilesAfter } from './inspected-change.ts';
+import type { RunChanges } from './open-changes.ts';
 import type { ChangeToApprove, Decider, InspectedChange } from './types.ts';
 
 export interface ChangeKind {
@@ -34,10 +34,10 @@ export interface JudgedChanges extends Pick<SkillRegistryAdmin, 'allowShown'> {
 
 export function createJudgedChanges(
   core: Core,
-  changes: Changes,
+  run: RunChanges,
   heldSkills: Pick<HeldSkills, 'inspectAfter' | 'trustOf' | 'decide'>,
 ): JudgedChanges {
-  const kinds: ChangeKind[] = [kindOfHistory(core, changes)];
+  const kinds: ChangeKind[] = [kindOfHistory(core, run)];
   const kindOf = (change: ChangeToApprove): ChangeKind => {
     const kind = kinds.find(({ has }) => has(change));
     if (kind) return kind;
@@ -89,7 +89,7 @@ export function createJudgedChanges(
 // --- internal ---
 
 /** Roll-backs, and removed skills that come back. */
-function kindOfHistory({ catalog }: Core, { run }: Changes): ChangeKind {
+function kindOfHistory({ catalog }: Core, run: RunChanges): ChangeKind {
   return {
     has: (change) => 'restoredId' in change || 'revision' in change,
     filesAfter: (change) =>

@@ -27,6 +27,9 @@ export interface OpenChanges {
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
 }
 
+/** Opens the history at first use: most processes only read skills. Throws the errors of `work` as `Writer.explain`. */
+export type RunChanges = <Result>(work: (open: OpenChanges) => Result | Promise<Result>) => Promise<Result>;
+
 /** What another feature does when the writer writes. */
 export type Joining = Partial<Pick<WriterOptions, 'onCommit' | 'catchUp' | 'changeLock'>> & {
   /** Called when the history is open. */

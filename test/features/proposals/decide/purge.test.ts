@@ -35,6 +35,7 @@ async function rejected(place: TeaRegistry, content = TEXT): Promise<string> {
     evidence: `It said ${SECRET}.`,
     author: 'agent:brewer',
   });
+  await proposals.get(id);
   writeFileSync(file, readFileSync(file, 'utf8').replace('everywhere', 'nowhere'));
   await proposals.recommend(id, 'reject', { by: 'agent:reviewer', reason: `It holds ${SECRET}.` });
   writeFileSync(`${file}~`, SECRET);
