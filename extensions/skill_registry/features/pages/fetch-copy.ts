@@ -34,9 +34,9 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   makePrivateFolder(folder);
   const before = given.before?.copy;
   const answer = await askPage(url, before, { signal, headers });
-  const isSameCopy = (): { readonly isComplete: true } => {
+  const isSameCopy = (): true => {
     confirmCopy(folder);
-    return { isComplete: true };
+    return true;
   };
   const isLeft = before !== undefined && isUnfinished(before);
   if (!answer && before && !isLeft && damaged.size === 0) return isSameCopy();
@@ -63,7 +63,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   if (isLarge || !before) writeCopy(folder, { ...page, url, skills: here, entries: missing, faults: faults.sort() });
   if (isLarge) {
     tidyAfter(folder, here, before);
-    return { isComplete: true };
+    return true;
   }
   const takeRoom = roomBeside(here);
   await inParallel(missing, signal, async (entry, ended) => {
@@ -78,7 +78,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
   writeCopy(folder, { ...page, url, skills, entries: [], faults: faults.sort() });
   tidyAfter(folder, skills, before);
-  return { isComplete: faults.length === refused.length };
+  return faults.length === refused.length;
 };
 
 export async function fetchSkill(

@@ -210,7 +210,7 @@ export class PageRefresh {
     this.#isOutdated = false;
     try {
       const { fetchCopy } = await fetching();
-      ({ isComplete } = await fetchCopy(asked));
+      isComplete = await fetchCopy(asked);
       this.#failed = undefined;
     } catch (error) {
       if (!signal.aborted) this.#failed = failureOf(error);

@@ -47,7 +47,7 @@ export interface KnownCopy {
 /** Entries by name that others replace; null: there is none any more. */
 export type ChangedEntries = readonly (readonly [name: string, entry: IndexEntry | null])[];
 
-/** @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
+/** @returns whether it is complete. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
 export type FetchCopy = (
   request: FetchOptions & {
     readonly before: KnownCopy | undefined;
@@ -55,7 +55,7 @@ export type FetchCopy = (
     /** Waits for news where the origin can. Default: false. */
     readonly waits?: boolean;
   },
-) => Promise<{ readonly isComplete: boolean }>;
+) => Promise<boolean>;
 
 /** Fetches one skill into the copy. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export type FetchSkill = (request: FetchOptions & { readonly entry: IndexEntry }) => Promise<CopiedSkill>;

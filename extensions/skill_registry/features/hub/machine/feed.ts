@@ -47,14 +47,18 @@ export function feedOf(
       const entries = changed(known?.copy.entries ?? [], changes);
       if (entries.length > MAX_PAGE_SKILLS) throw originRefused(url, `it has more than ${MAX_PAGE_SKILLS} skills.`);
       for (const entry of entries)
-        if (damaged.has(entry.digest)) await fetchSkill({ url, folder, entry, signal }).catch(unlessOfSkill);
+        if (damaged.has(entry.digest))
+          await fetchSkill({ url, folder, entry, signal }).catch((error) => {
+            // It may be replaced since.
+            if (!isOfSkill(error)) throw error;
+          });
       if (known && (index === known.copy.index || addChanges(folder, known, index, changes))) confirmCopy(folder);
       else {
         writeCopy(folder, { index, url, skills: [], entries, faults: [] });
         if (before) forgetChanges(folder, before);
         forgetOthers(folder, new Set(entries.map(copyKey)));
       }
-      return { isComplete: true };
+      return true;
     },
   };
 }
@@ -153,11 +157,6 @@ function indexEntry({ id: name, description, tags, allowed, type, digest }: HubE
 function withoutExtensions({ entries, read }: Archive): Archive {
   const isCode = (path: string): boolean => path.split('/')[0]?.toLowerCase() === 'extensions';
   return { entries: entries.filter(({ path }) => !isCode(path)), read };
-}
-
-/** It may be replaced since. */
-function unlessOfSkill(error: unknown): void {
-  if (!isOfSkill(error)) throw error;
 }
 
 /** Bodies of what is not listed any more. */

@@ -9,11 +9,11 @@ import { createWellKnownSource } from '../../pages/well-known-source.ts';
 import type { TakenProposal } from '../../proposals/propose/types.ts';
 import { areAllowed, hubHits, type SentProposal } from '../wire.ts';
 import { feedOf } from './feed.ts';
-import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
+import { createHub, type Hub, readAnswer, spaceOf } from './hub-address.ts';
 import { type Kept, Outbox } from './outbox.ts';
 import { OutboxFolder } from './outbox-folder.ts';
 import { SharedUsage } from './shared-usage.ts';
-import { readTaken, type Taken } from './taken.ts';
+import { readTaken } from './taken.ts';
 
 export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options' | 'root'> {
   readonly id: string;
@@ -37,9 +37,9 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
   const [first = ''] = addresses;
   const hub = createHub(options);
   const closing = new AbortController();
-  const folder = new OutboxFolder(root, hub);
-  const outbox = new Outbox(folder, hub, closing.signal);
-  const usage = options.shares ? new SharedUsage(folder, hub, closing.signal) : undefined;
+  const folder = new OutboxFolder(root, hub, closing.signal);
+  const outbox = new Outbox(folder);
+  const usage = options.shares ? new SharedUsage(folder) : undefined;
   const { fetchCopy, fetchSkill } = feedOf(hub, (name) => only === undefined || only.includes(name));
   const page = createWellKnownSource({
     ...options.options,
@@ -87,10 +87,7 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
         const all = await readTaken(hub, skillId, closing.signal);
         const shown = agent === undefined ? all : all.filter(({ author }) => author.startsWith(`agent:${agent} of `));
         const waiting = own.filter(({ id }) => !all.some(({ sentId }) => sentId === id));
-        return {
-          proposals: [...waiting, ...(await Promise.all(shown.map((one) => shownTo(hub, one))))],
-          isAway: false,
-        };
+        return { proposals: [...waiting, ...shown], isAway: false };
       } catch (error) {
         if (!isCodedError(error)) throw error;
         // A reader has none there.
@@ -165,12 +162,6 @@ function keptProposal({ proposal, refused }: Kept, where: string): TakenProposal
   const of = { id, skillId, where, justification };
   if (!refused) return { ...of, state: 'waiting', message: 'The hub does not have it yet.' };
   return { ...of, state: 'rejected', decidedBy: null, reason: refused.message };
-}
-
-/** Its words come from another machine. */
-async function shownTo(hub: Hub, { decidedBy, reason, ...one }: Taken): Promise<TakenProposal> {
-  const [by, why] = await Promise.all([toldBy(hub, decidedBy), toldBy(hub, reason)]);
-  return { ...one, decidedBy: by ?? null, reason: why ?? null };
 }
 
 /** Nobody would see here what becomes of it. */

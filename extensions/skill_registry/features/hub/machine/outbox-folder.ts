@@ -9,8 +9,14 @@ import type { Hub } from './hub-address.ts';
 /** Where this root keeps what one space of a hub does not have yet. Processes share it. */
 export class OutboxFolder {
   readonly path: string;
+  readonly addresses: string;
+  /** As `Hub.send`. */
+  readonly send: (path: string, body: object) => Promise<unknown>;
 
-  constructor(root: string, { addresses, space }: Pick<Hub, 'addresses' | 'space'>) {
+  /** @param ended - Ends what is sent. */
+  constructor(root: string, { addresses, space, send }: Hub, ended: AbortSignal) {
+    this.addresses = addresses.join(', ');
+    this.send = (path, body) => send(path, body, ended);
     const name = createHash('sha256')
       .update(JSON.stringify([addresses[0], space]))
       .digest('hex')

@@ -4,7 +4,6 @@ import { originRefused } from '../../../../../lib/fetch/index.ts';
 import { plural } from '../../../../../lib/text/index.ts';
 import { settledWithin } from '../../../../../lib/waiting/index.ts';
 import { type HubReceipt, hubReceipt, type SentProposal, sentProposal } from '../wire.ts';
-import type { Hub } from './hub-address.ts';
 import type { OutboxFolder } from './outbox-folder.ts';
 
 /** A proposal that the hub does not have: it waits to be sent, or the hub has refused it. */
@@ -17,17 +16,12 @@ export interface Kept {
 /** What waits on disk until the hub has it. Each space has its own; processes share it: with its id twice is once. */
 export class Outbox {
   readonly #folder: OutboxFolder;
-  readonly #hub: Hub;
-  readonly #signal: AbortSignal;
   /** Of those whose authors wait. */
   readonly #outcomes = new Map<string, HubReceipt | CodedError | undefined>();
   #sending: Promise<void> = Promise.resolve();
 
-  /** @param signal - Ends what is sent. */
-  constructor(folder: OutboxFolder, hub: Hub, signal: AbortSignal) {
+  constructor(folder: OutboxFolder) {
     this.#folder = folder;
-    this.#hub = hub;
-    this.#signal = signal;
   }
 
   /**
@@ -111,8 +105,8 @@ export class Outbox {
       if (this.#outcomes.has(id)) this.#outcomes.set(id, outcome);
     };
     try {
-      const receipt = hubReceipt.safeParse(await this.#hub.send('proposals', proposal, this.#signal));
-      if (!receipt.success) throw originRefused(this.#hub.addresses.join(', '), 'its answer is none of a hub.');
+      const receipt = hubReceipt.safeParse(await this.#folder.send('proposals', proposal));
+      if (!receipt.success) throw originRefused(this.#folder.addresses, 'its answer is none of a hub.');
       this.#folder.remove(file);
       told(receipt.data);
     } catch (error) {

@@ -3,23 +3,17 @@ import { isCodedError, type Problem, z } from 'skill-registry/kernel';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { settledWithin } from '../../../../../lib/waiting/index.ts';
 import { MOST_COUNTS, type SentUsage, sentUsage, type UsageCount } from '../wire.ts';
-import type { Hub } from './hub-address.ts';
 import type { OutboxFolder } from './outbox-folder.ts';
 
 /** Counts for a hub. They are kept on disk before they are sent: with its id a batch counts once. */
 export class SharedUsage {
   readonly #folder: OutboxFolder;
-  readonly #hub: Hub;
-  readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
   readonly #counts = new Map<string, UsageCount>();
   #sending: Promise<void> = Promise.resolve();
 
-  /** @param signal - Ends what is sent. */
-  constructor(folder: OutboxFolder, hub: Hub, signal: AbortSignal) {
+  constructor(folder: OutboxFolder) {
     this.#folder = folder;
-    this.#hub = hub;
-    this.#signal = signal;
     this.#timer = setInterval(() => void this.#send(), EVERY_MS).unref();
   }
 
@@ -79,7 +73,7 @@ export class SharedUsage {
     for (const file of this.#names()) {
       const batch = this.#folder.read(file, (value) => sentUsage.parse(value));
       try {
-        if (batch) await this.#hub.send('usage', batch, this.#signal);
+        if (batch) await this.#folder.send('usage', batch);
       } catch (error) {
         // What a hub never takes would stand before all that follows.
         if (!isCodedError(error) || error.details.refused !== true) throw error;

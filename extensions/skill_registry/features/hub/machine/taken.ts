@@ -1,9 +1,9 @@
 import { z } from 'skill-registry/kernel';
 import { download } from '../../../../../lib/fetch/index.ts';
 import type { TakenProposal } from '../../proposals/propose/types.ts';
-import { type Hub, readAnswer } from './hub-address.ts';
+import { type Hub, readAnswer, toldBy } from './hub-address.ts';
 
-export interface Taken extends TakenProposal {
+interface Taken extends TakenProposal {
   readonly author: string;
   /** Under which a machine has sent it. */
   readonly sentId: string | null;
@@ -17,9 +17,12 @@ export async function readTaken(hub: Hub, skillId: string | undefined, ended: Ab
     return readAnswer(bytes, `${base}/proposals`, list);
   });
   const where = hub.addresses[0] ?? '';
-  return proposals.map(({ proposal_id: id, skill_id: skillId, decided_by: decidedBy, sent_id: sentId, ...one }) => {
-    return { id, skillId, where, decidedBy, sentId, ...one };
+  const shown = proposals.map(async ({ proposal_id: id, skill_id: skillId, sent_id: sentId, ...one }) => {
+    // Words of another machine.
+    const [decidedBy = null, reason = null] = await Promise.all([toldBy(hub, one.decided_by), toldBy(hub, one.reason)]);
+    return { ...one, id, skillId, where, sentId, decidedBy, reason };
   });
+  return Promise.all(shown);
 }
 
 // --- internal ---
