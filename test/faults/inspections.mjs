@@ -73,6 +73,24 @@ export const inspections = [
     test: 'is found in "```lua\\nrun({',
   },
   {
+    title: 'What a configuration says to an agent is not looked at',
+    in: 'matchesOfFile',
+    swap: ["rule.level !== 'block'", "rule.level === 'info'"],
+    test: 'is found in {"tool.json"',
+  },
+  {
+    title: 'What an agent puts into an address is not sent',
+    in: 'sentAt',
+    swap: ['CONTENT_IN_ADDRESS.test(after)', "CONTENT_IN_ADDRESS.test('')"],
+    test: 'is found in "Brews tea.\\n\\nTest the text at',
+  },
+  {
+    title: 'A font is a text',
+    in: 'classify',
+    swap: ['/\\.(?:ttf|otf|woff2?)$/i.test(path)', "path === ''"],
+    test: 'is not found in {"a.ttf"',
+  },
+  {
     title: 'A folder of another program that the text names is undeclared',
     in: 'undeclaredFolders',
     swap: ['text.includes(name)', 'text === name'],

@@ -70,7 +70,7 @@ type Found = readonly [Rule, Match] | undefined;
 type Search = Pattern & { readonly rule: Rule };
 
 const SEARCHES: readonly Search[] = RULES.flatMap((rule) => (rule.patterns ?? []).map((one) => ({ ...one, rule })));
-/** Files whose texts an agent takes as said: descriptions of tools, prompts in a configuration. */
+/** Their texts tell agents what tools do. */
 const DESCRIBES = /\.(?:jsonc?|ya?ml|toml)$/i;
 let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
 

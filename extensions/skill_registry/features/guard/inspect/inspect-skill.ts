@@ -104,7 +104,7 @@ const WORTH_KEEPING = 1000;
 function classify(file: InspectedFile): ClassifiedFile {
   const { path, bytes, executable = false } = file;
   const searched = searchedOf(file);
-  const encoding = encodingOf(bytes);
+  const encoding = /\.(?:ttf|otf|woff2?)$/i.test(path) ? undefined : encodingOf(bytes);
   const kind = encoding ? 'text' : 'binary';
   const decoded = (most?: number) => (encoding ? new TextDecoder(encoding).decode(searched.subarray(0, most)) : '');
   let text: string | undefined;

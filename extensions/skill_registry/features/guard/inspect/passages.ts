@@ -139,7 +139,8 @@ function plainProse(raw: string): string {
 }
 
 /** A command that a program starts as a list of words. */
-const LISTED = /(["'])(?:curl|wget|nc|scp|ssh|(?:ba|z)?sh|git|crontab|powershell|osascript)\1, ?\1/;
+const LISTED =
+  /(["'])(?:curl|wget|nc|scp|ssh|(?:ba|z)?sh|git|crontab|powershell|osascript|pip3?|npm|gh|aws|docker|kubectl|rm|dig|nslookup|zfs)\1, ?\1/;
 
 function plainCode(raw: string): string {
   const written = folded(raw);

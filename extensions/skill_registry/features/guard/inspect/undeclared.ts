@@ -88,7 +88,7 @@ const TOLD =
   /(?:^|[.:;,(]\s|\b(?:then|and|must|should|please|also|always|to|will|be|it|that|which|\w{3,12}ly)\s)(?:sends?|sent|posts?|posted|uploads?|uploaded|submit|submitted|reports?|reported|forwards?|forwarded|transmits?|push|mirrors?|mirrored|sync|synced|ping|deliver|relay|put|share|notify|call|hit|request|make|issue|export|copy|back ?up|point|redirect|route|replace|switch|link|direct|refer|guide|give|test|paste)\b[^\n]*$/;
 /** What an agent puts into an address is sent when it is opened. */
 const CONTENT_IN_ADDRESS =
-  /^[^\s)"'`]{4,160}[?&;#/][\w.[\]-]{0,20}=?[<{[$%]{1,2}\s?(?:(?:url|base64|uri|the|your|full|encoded)[- _]?){0,3}(?:text|content|summary|message|conversation|prompt|body|context|transcript|expression|answer|reply|notes?|email|code|diff|history|output|results?|secrets?|credentials?|env)/i;
+  /^(?=[^\s)"'`<{[$%]{4,200}[<{[$%])[^\s)"'`]{4,160}[?&;#/][\w.[\]-]{0,20}=?[<{[$%]{1,2}\s?(?:(?:url|base64|uri|the|your|full|encoded)[- _]?){0,3}(?:text|content|summary|message|conversation|prompt|body|context|transcript|expression|answer|reply|notes?|email|code|diff|history|output|results?|secrets?|credentials?|env)/i;
 const LIBRARIES =
   /jsdelivr|unpkg|cdnjs|tailwindcss|googleapis|jquery|googletagmanager|plot\.ly|d3js|esm\.sh|polyfill|mathjax|shopify|stripe/;
 /** A service that is used with a key of its own. */

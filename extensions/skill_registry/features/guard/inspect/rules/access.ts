@@ -52,16 +52,14 @@ export const ACCESS: readonly Rule[] = [
         /\b(?:pass(?:words?|phrases?)|api[- ]?keys?|secrets?|credentials?|access tokens?|private keys?)\b/,
         /\b(?:pass|hand|give|route|copy|enter|send|put|include|repeat)\b(?:(?! to the user)[^.\n]){0,40}\b(?:through|to|via|into|in|with) (?:this|the argument|the parameter|the field)\b/,
       ),
-      ...each({ unlessBefore: NEGATED }, /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/),
+      ...each(
+        { unlessBefore: NEGATED },
+        re`\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)|\b(?:cp|cat|tar|zip|rsync)\s[^\n|;&]{0,80}?${SECRET_STORE}[\s\S]{0,300}?\b(?:git (?:add|commit|push)|gh (?:gist|issue|pr) create)\b`,
+      ),
       near(
         { where: 'prose', ordered: false, within: 160, sentence: true, unlessBefore: NEGATED },
         /\b(?:begin|start|prefix|put|include|append|add|send|show|paste|attach|write|mention|quote|carry|use)s?\b/,
         re`\b(?:(?:first|last|each|every) lines?|contents?|values?|everything|what stands|text) (?:of|in|from)\b[^.\n]{0,40}?(?:(?<![\w*])\.env\b(?!\.)|${KEPT_KEYS})`,
-      ),
-      near(
-        { within: 300, unlessBefore: NEGATED },
-        re`\b(?:cp|cat|tar|zip|rsync)\s[^\n|;&]{0,80}?${SECRET_STORE}`,
-        /\bgit (?:add|commit|push)\b|\bgh (?:gist|issue|pr) create\b/,
       ),
     ],
   },
@@ -89,7 +87,7 @@ export const ACCESS: readonly Rule[] = [
         /(?:(?<![\w-])(?:-v|--volume|-)|\bsource=)[\s=]?["']?(?:~|\$\{?(?:localenv:)?home\}?)\/\.(?:aws|ssh|kube|gnupg|docker|config)\b[^\n]{0,30}?[:,]/,
         /\barn:aws:iam::(?!123456789012|111122223333|(\d)\1{11})\d{12}:root\b|\bhostpath["']?\s?:[\s{]{1,40}path["']?:\s?["']?\/["']?\s?(?=[\n},])|\brepos\/[^\s"'`]{1,80}\/collaborators\/[\w{$<-]|(?<=(?:^|\n)\s{0,4})host \*\s[^#]{0,160}?\b(?:proxyjump|proxycommand|forwardagent yes)\b|--remote-debugging-address[= ](?!127|localhost)|--remote-allow-origins=["']?\*|\bage1[a-z0-9]{50,}|(?<!(?:hub|lab)\.com[ ,"':]{1,4})\bssh-(?:ed25519|rsa) aaaa[\w+/]{40,}|\bgpg2?\s[^\n|;]{0,80}\s(?:-r|--recipient|--encrypt-to)[ =]["']?(?:(?:0x)?[\da-f]{8,40}\b|[\w.+-]{2,40}@(?!example|\w{0,10}your|domain|company)[\w-]{2,40}\.)|\bwith superuser\b|\b(?:create|alter) (?:role|user)\b[^\n;]{0,80}\bsuperuser\b|\bto program '|\bxp_cmdshell\b/,
         // Whoever knows a word in the code comes in.
-        /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\()|\b(?:createhash|sha(?:1|256|512)|md5|hexdigest)\b[^\n]{0,60}\b(?:headers?|cookies?|query|user_?agent)\b[^\n]{0,80}(?:={2,3}\s?\w|\bhmac\.compare_digest|timingsafeequal)/,
+        /\b(?:headers?|cookies?|query|passw\w{0,6}|token|user_?agent)\b[^\n]{0,40}={2,3}\s?["'][^"'\n]{6,60}["'][^\n]{0,40}\n?[^\n]{0,30}(?:\breturn true\b|\bnext\(|["']?admin\b|\bsuperuser\b)|\b(?:createhash|sha(?:1|256|512)|md5|hexdigest)\b[^\n]{0,60}\b(?:headers?|cookies?|query|user_?agent)\b[^\n]{0,80}(?:={2,3}\s?\w|\bhmac\.compare_digest|timingsafeequal)/,
       ),
       near(
         { ordered: false, within: 500 },
@@ -138,7 +136,6 @@ export const ACCESS: readonly Rule[] = [
         /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/,
         re`\b(?:run|execute|launch|install|source)\b (?:the |a |this |our )?(?:\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\b[^.\n]{0,30}\b(?:from|at|hosted at|located at)\b[^\n]{0,10}${ADDRESS}`,
       ),
-      ...each({}, re`(?<![\w./-])(?:${MISSPELT})(?=(?:\[\w{1,20}\])? ?[=~>]= ?\d{1,4}\.\d|": ?"[~^]?\d{1,4}\.\d)`),
       ...each(
         { unlessBefore: NEGATED },
         re`\b(?:pip3?|npm|pnpm|yarn|bun|uv)\s(?:pip\s)?(?:install|i|add)\s(?:[^\n;|&]{0,80}\s)?(?:${MISSPELT})(?![\w.-])`,
@@ -146,8 +143,9 @@ export const ACCESS: readonly Rule[] = [
       ),
       ...each(
         {},
+        re`(?<![\w./-])(?:${MISSPELT})(?=(?:\[\w{1,20}\])? ?[=~>]= ?\d{1,4}\.\d|": ?"[~^]?\d{1,4}\.\d)`,
         // A name that gets what belongs to another one, or comes from an address.
-        /(?<="(?!plugin|url|from|source|repo)[\w@/.-]{2,60}"\s?:\s?")(?:github:[\w-]|npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/|registry\.(?:npmjs|yarnpkg)\.)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4}[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s)(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w|(?<="resolved"\s?:\s?")https?:\/\/(?!registry\.(?:npmjs|yarnpkg)|codeload\.github|github\.com)[^"\n]{4,200}|(?<=\bmaven\s?\{\s{0,3})url[\s=(]{1,4}(?:uri\()?["']https?:\/\/(?!repo\d?\.maven|maven\.google|jitpack|plugins\.gradle|[\w.-]{0,40}(?:jetbrains|sonatype|apache|spring)\.)|(?<=<repository>[^<]{0,40}(?:<(?:id|name)>[^<]{0,60}<\/\w{2,4}>\s{0,12}){0,2})<url>https?:\/\/(?!repo|maven\.)|<add key="[^"\n]{1,40}" value="https?:\/\/(?!api\.nuget|[\w.-]{0,40}(?:azure|github|microsoft)\.)|(?<=(?:^|\n)\s{0,4})source ["']https?:\/\/(?!rubygems|github\.com)|\buses:\s?(?!actions|github|docker|aws-actions|azure|google)[\w-]{1,40}\/[\w./-]{1,60}@(?:main|master|head|latest)\b(?=[\s\S]{0,400}\bsecrets\.)|(?<=\b(?:from|import)\s?\(?["'`])https?:\/\/(?!deno\.land|esm\.sh|jsr\.io|cdn\.|unpkg|raw\.githubusercontent|[\w.-]{0,40}(?:skypack|jsdelivr|gstatic|googleapis|jspm)\.)[^"'`\n]{4,200}\.m?[jt]s\b|\btap\s["']?[\w-]{1,40}\/[\w-]{1,40}["']?,?\s["']?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)[\s`]{0,4}|\bby `)from (?!docker\.io|public\.ecr|mirror\.gcr|ghcr|quay)[\w-]{1,60}(?:\.[\w-]{1,40}){1,3}\/library\//,
+        /(?<="(?!plugin|url|from|source|repo)[\w@/.-]{2,60}"\s?:\s?")(?:github:[\w-]|npm:@?[\w./-]{2,60}@|git\+https?:\/\/(?!github\.com\/)|https?:\/\/(?!github\.com\/|registry\.(?:npmjs|yarnpkg)\.)[^"\n]{4,200}\.(?:tgz|tar\.gz)")|(?<=(?:^|\n)\s{0,4})(?:@[\w-]{1,40}:)?registry\s?=\s?https?:\/\/(?!registry\.npmjs)|(?<=(?:^|\n)\s{0,4}[\w.-]{2,40}(?:\[\w{1,20}\])?\s@\s)(?:git\+)?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)\s{0,4})replace\s[\w./-]{3,80}\s=>\s[\w-]{1,40}\.\w|(?<="resolved"\s?:\s?")https?:\/\/(?!registry\.(?:npmjs|yarnpkg)|codeload\.github|github\.com)[^"\n]{4,200}|(?<=\bmaven\s?\{\s{0,3})url[\s=(]{1,4}(?:uri\()?["']https?:\/\/(?!repo\d?\.maven|maven\.google|jitpack|plugins\.gradle|[\w.-]{0,40}(?:jetbrains|sonatype|apache|spring)\.)|(?<=<repository>[^<]{0,40}(?:<(?:id|name)>[^<]{0,60}<\/\w{2,4}>\s{0,12}){0,2})<url>https?:\/\/(?!repo|maven\.)|<add key="[^"\n]{1,40}" value="https?:\/\/(?!api\.nuget|[\w.-]{0,40}(?:azure|github|microsoft)\.)|(?<=(?:^|\n)\s{0,4})source ["']https?:\/\/(?!rubygems|github\.com)|(?<=\binputs\.[\w.-]{1,40}\.)url\s?=\s?["'](?:git\+|tarball\+)?https?:\/\/(?!github|flakehub|[\w.-]{0,20}nixos)|\buses:\s?(?!actions|github|docker|aws-actions|azure|google)[\w-]{1,40}\/[\w./-]{1,60}@(?:main|master|head|latest)\b(?=[\s\S]{0,400}\bsecrets\.)|(?<=\b(?:from|import)\s?\(?["'`])https?:\/\/(?!deno\.land|esm\.sh|jsr\.io|cdn\.|unpkg|raw\.githubusercontent|[\w.-]{0,40}(?:skypack|jsdelivr|gstatic|googleapis|jspm)\.)[^"'`\n]{4,200}\.m?[jt]s\b|\btap\s["']?[\w-]{1,40}\/[\w-]{1,40}["']?,?\s["']?https?:\/\/(?!github\.com\/)|(?<=(?:^|\n)[\s`]{0,4}|\bby `)from (?!docker\.io|public\.ecr|mirror\.gcr|ghcr|quay)[\w-]{1,60}(?:\.[\w-]{1,40}){1,3}\/library\//,
       ),
     ],
   },

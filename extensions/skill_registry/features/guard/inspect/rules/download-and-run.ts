@@ -92,7 +92,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       { unless: OFFICIAL },
       re`\b${FETCH}\b(?!\s(?:\.\.\.|…))[^\n|]{0,300}?${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\b|invoke-expression\b|(?:python[\d.]{0,5}|node|perl|ruby|php)(?:\s-)?(?=\s{0,3}(?:$|\n|["'\`);&])))`,
       re`${RUNS}\s?(?:${FETCH}|new-object)\b`,
-      re`\b(?:exec|eval|pickle\.loads|marshal\.loads|new function|runpy\.\w{2,12})\s?\(\s?(?:await\s)?[\w.( ]{0,60}?${FETCH}\(`,
+      re`\b(?:exec|eval|pickle\.loads|marshal\.loads|new function|runpy\.\w{2,12}|include_string|(?<![.\w])load(?:string)?)\s?\(\s?(?:await\s)?[\w.,( ]{0,60}?${FETCH}\(|\bsource\(\s?["']https?://`,
     ),
   },
   {

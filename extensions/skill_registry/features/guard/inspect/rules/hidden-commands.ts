@@ -19,7 +19,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         {},
         re`(?<![\w-])${DECODE}[^\n]{0,80}?${PIPE}(?:[^\n|]{0,60}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`,
         /(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|`|<<<)|\b(?:eval|source)\s["']?(?:\$\(|<\(|`))[^\n]{0,400}?\b(?:base(?:64|32)\s(?:-{1,2}d|-di)|openssl\s(?:base64|enc)\s[^\n|]{0,60}-d\b|xxd\s-r)/,
-        /\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?-e(?:nc|ncodedcommand|c)?\s["']?[a-z0-9+/=]{16}/,
+        /\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?-e(?:nc|ncodedcommand|c)?\s["']?[a-z0-9+/=]{16}|\bcertutil(?:\.exe)?\s[^\n]{0,40}?-(?:decode|urlcache)\b[\s\S]{0,120}?\b(?:start|call|rundll32|regsvr32|cmd|\w{1,30}\.exe)\b/,
       ),
       ...each(
         { needs: re`${DECODES_IN_CODE}` },
@@ -35,11 +35,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         { where: 'code', ordered: false, within: 600 },
         re`${DECODES_IN_CODE}`,
         /(?<![.\w])(?:eval|exec|new function)\s?\(\s?(?:await\s)?\(?\s?(?:await\s)?(?:fetch|urlopen|requests\.get|urllib\.request\.urlopen|axios\.get|httpx\.get)\b/,
-      ),
-      near(
-        { within: 120 },
-        /\bcertutil(?:\.exe)?\s[^\n]{0,40}?-(?:decode|urlcache)\b/,
-        /\b(?:start|call|rundll32|regsvr32|cmd|\w{1,30}\.exe)\b/,
       ),
     ],
   },

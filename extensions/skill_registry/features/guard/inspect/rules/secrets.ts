@@ -116,7 +116,7 @@ export const SECRETS: readonly Rule[] = [
         /\btojson\(\s?secrets\s?\)|\bcurl\b[^\n]{0,300}\$\{\{\s?secrets\.(?!github_token)[^\n]{0,80}https?:\/\/(?!api\.)|\$\(\s?(?:env|printenv|export -p)(?:\s?[)|]|\s\w{1,40}\s?\|)|`(?:env|printenv)\s?\||\b(?:dig|nslookup|host|ping)\s[^\n]{0,120}?\$\([^\n)]{0,80}\b(?:env|printenv|base(?:64|32)|xxd|cat)\b/,
         /"headers"\s?:\s?\{[^\]]{0,400}?(?:\$\{\w{0,40}(?:key|token|secret|passw)\w{0,20}[^"\n]{0,20}\}[^"\n]{0,20}\$\{\w{0,40}(?:key|token|secret|passw)|\$\{(?:database|db|postgres\w{0,4}|mongo\w{0,4}|redis|mysql)_(?:url|uri|dsn))/,
         // A name whose labels are made when it runs.
-        /\b(?:lookup(?:host|ip|txt|addr|cname)\w{0,6}|gethostbyname\w{0,4}|getaddrinfo|getaddress(?:es)?|getallbyname|dns_get_record|checkdnsrr|dns\.\w{2,14}|resolve_?dns\w{0,8}|resolve-dnsname|resolv\.\w{2,14}|toaddrs|inet_res\w{0,20})[\s(]\s?[^\n]{0,80}(?:%[sdvx]|\}|\$\w{1,20}|["']\s?(?:\+|\.\.|<>|\.)\s?["']|\+\s?["'])\.?(?:[\w-]{1,40}\.){1,4}[a-z]{2,12}\b|\bcurl\b[^\n]{0,200}(?:-h|--header)\s?["']x-[\w-]{1,40}:[^"'\n]{0,60}\$\(/,
+        /->(?:query|search)\(\s?["']\$\{?\w{1,20}\}?\.(?:[\w-]{1,40}\.){1,4}[a-z]{2,12}["']|\b(?:lookup(?:host|ip|txt|addr|cname)\w{0,6}|gethostbyname\w{0,4}|getaddrinfo|getaddress(?:es)?|getallbyname|dns_get_record|checkdnsrr|dns\.\w{2,14}|resolve_?dns\w{0,8}|resolve-dnsname|resolv\.\w{2,14}|toaddrs|inet_res\w{0,20})[\s(]\s?[^\n]{0,80}(?:%[sdvx]|\}|\$\w{1,20}|["']\s?(?:\+|\.\.|<>|\.)\s?["']|\+\s?["'])\.?(?:[\w-]{1,40}\.){1,4}[a-z]{2,12}\b|\bcurl\b[^\n]{0,200}(?:-h|--header)\s?["']x-[\w-]{1,40}:[^"'\n]{0,60}\$\(/,
       ),
       near(
         { where: 'code', ordered: false, within: 500 },

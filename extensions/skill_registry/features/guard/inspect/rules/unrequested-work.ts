@@ -27,16 +27,12 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
         { where: 'prose', unlessBefore: NEGATED },
         /\b(?:always|must)\b[^.\n]{0,30}\b(?:recommend|state|say|claim|prefer|promote|favou?r|praise|advertise)\b[^.\n]{0,60}\b(?:best (?:choice|option|product|tool|service)|superior|instead of (?:the )?(?:competitors?|others?|alternatives)|competitors?|sponsored|premium|our products?)\b/,
         /(?<=\b(?:is|are|be|stays?|remains?) )(?:left out of|omitted from|dropped from|excluded from|removed from|kept out of|absent from)\b[^.\n]{0,20}\b(?:report|findings|summary|review|results|minutes)\b|(?<=\b(?:not|never) (?:be )?)(?:counted|listed|mentioned|reported|shown|logged|flagged)[^.\n]{0,20}\b(?:as skipped|entirely|anywhere)\b|\bnot even as (?:an? )?["'`*]{0,2}(?:low|info|note|skipped)|\bapprove\w{0,2}\b[^.\n]{0,40}\bwithout (?:an? |any )?(?:finding|comment|remark|question|note)s?\b|\bgit_(?:committer|author)_date\s?=|--amend\b[^\n]{0,60}--date\b/,
+        /\b(?:write|mark|record|list|count|report|log|show|enter|note|score|grade|label)\b(?<=(?:^|\n|[,:.;(]\s|\b(?:then|and|must|should|just|to|still)\s|\d[.)]\s)\w{3,6})[^.\n]{0,40}\bas ["'`*]{0,2}(?:pass(?:ed|ing)?|green|ok|success\w{0,4}|verified|complian\w{1,2}|clean|on time|done)\b(?<=\b(?:fails?|failed|failing|failures?|red|flaky|skipped|broken|wrong|missing|overdue)\b[\s\S]{0,220})|\b(?:failures|errors)=["']?0\b(?<=\b(?:edit|change|set|replace|write|rewrite|so that)\b[\s\S]{0,80})/,
         /\b(?:say|claim|report|state|write|tell|answer|conclude)\b[^.\n]{0,30}\b(?:that )?(?:the |all |every )?(?:suite|tests?|build|scan|audit|checks?|backup|migration|run)\b[^.\n]{0,20}\b(?:is|are|was|were)\b[^.\n]{0,12}\b(?:stable|green|clean|passed|passing|complete|successful|fine)\b/,
         /\bneeds? no (?:reading|review\w{0,3}|checks?|checking|testing|verification)\b|\b(?:rate|score|mark|grade|classify|rank)\b[^.\n]{0,60}\b(?:even|also) (?:if|where|when)\b[^.\n]{0,40}\b(?:says?|claims?|states?|shows?|otherwise|contrary)\b/,
         /\b(?:approve|accept|merge|rate|pass)\b (?:all|every|any|each)\b[^.\n]{0,60}\b(?:without|regardless|automatically|no matter)\b|\b(?:approve|accept|merge|deploy|publish|release|ship|trust)\b[^.\n]{0,30}\bwithout (?:any |further |a |prior )?(?:review|reviewing|reading|verif\w{2,9}|validat\w{2,6}|testing|checking|inspection|approval)\b|\bmark (?:them|it|these|this|the tests?|all|every\w{0,5})\b[^.\n]{0,30}\bas (?:passed|passing|resolved|safe|successful|verified|low)\b|\b(?:report|claim|say|pretend) (?:that )?(?:success|it (?:passed|succeeded|worked)|(?:all )?(?:the )?tests? pass\w{0,3})\b[^.\n]{0,30}\b(?:even if|even when|regardless|anyway)\b/,
         re`\b(?:insert|include|embed|append|place|put|add)\b[^.\n]{0,40}(?<!-)\b(?:link|url|pixel|script|banner|footer|ad|advertisement|watermark|signature|tracker|iframe)s?\b[^\n]{0,60}(?:${ADDRESS}|<img|<script src)`,
         /\b(?:falsify|fabricate|forge|backdate|misreport|tamper with) (?:\w{1,15} ){0,3}(?:dates?|numbers?|values?|amounts?|figures|reviews?|results?|citations?|totals?|logs?|data|records?|signatures?|entries)\b|\b(?:write|generate|post|create|leave) (?:fake|false|fabricated) (?:reviews?|ratings?|results?|data|citations?|testimonials?)\b|\b(?:alter|change|replace|modify|inflate|shift|multiply)\b[^.\n]{0,40}\b(?:dates?|numbers?|values?|amounts?|figures|totals?|prices?|balances?|scores?)\b[^.\n]{0,40}\b(?:with zeros?|to zero|randomly|slightly|secretly|silently|by (?:one|two|a|\d{1,3}) (?:year|month|day|percent|%))/,
-      ),
-      near(
-        { where: 'prose', within: 160, unlessBefore: NEGATED },
-        /\b(?:fails?|failed|failing|failures?|red|flaky|skipped|broken|wrong|missing|overdue)\b/,
-        /(?<=(?:^|\n|[,:.;(]\s|\b(?:then|and|must|should|just|to|still)\s|\d[.)]\s))(?:write|mark|record|list|count|report|log|show|enter|note|score|grade|label)\b[^.\n]{0,40}\bas ["'`*]{0,2}(?:pass(?:ed|ing)?|green|ok|success\w{0,4}|verified|complian\w{1,2}|clean|on time|done)\b|\b(?:failures|errors)=["']?0\b/,
       ),
       ...each(
         {
@@ -63,7 +59,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ),
       near(
         { where: 'code', ordered: false, within: 300 },
-        /\b(?:amount|total|value|sum|price|balance|gross|net|cents|lamports|wei|sats)\w{0,8}\)?\s?(?:>=?|-g[te]|\.compareto\()\s?["']?\d{3}|\b(?:set-?clipboard|pbcopy|xclip|clip(?:board)?\.(?:copy|set\w{0,6}|writetext))\b/,
+        /\b(?:amount|total|value|sum|price|balance|gross|net|cents|lamports|wei|sats)\w{0,8}["'\])]{0,4}\s?(?:>=?|-g[te]|\.compareto\()\s?["']?\d{3}|\b(?:set-?clipboard|pbcopy|xclip|(?:pyper)?clip(?:board)?\.(?:copy|set\w{0,6}|writetext))\b/,
         /["'`](?:0x[\da-f]{40}|bc1[a-z\d]{20,60}|(?=[a-z]{0,40}\d)[1-9a-hj-np-z]{32,44}|[a-z]{2}\d{2} ?(?:[a-z\d]{4} ?){2,7}[a-z\d]{0,4})["'`]|\b(?:bc1|0x)\[/,
       ),
       ...each(
@@ -95,7 +91,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ),
       ...each(
         { where: 'code' },
-        /\b(?:agents?|assistants?|llms?|claude|copilot|codex|gpt)\b(?<=(?:#|\/\/|\*|--|%|;|["'`])\s?(?:important|note|notice|attention|instructions?|message|reminder|dear|hey|hello|system)?[ :,!(-]{0,3}(?:to|for)? ?(?:the |any |all |every )?(?:ai |coding |llm |language )?\w{2,10})(?: (?:reading|that|who|which|running|using|working)[^.\n]{0,40})?[ :,!)-]{1,4}(?:must|should|shall|please|always|never|do not|now|first|before|run|execute|send|upload|include|read|fetch|add|append|delete|copy|write|call|use|tell|ignore|skip)\b[^\n]{0,160}/,
+        /\b(?:agents?|assistants?|llms?|claude|copilot|codex|gpt)\b(?<=(?:#|\/\/|\*|--|%|;|["'`])(?:\s?(?:important|note|notice|attention|instructions?|message|reminder|dear|hey|hello|system)?[ :,!(-]{0,3}(?:to|for)? ?|[^\n]{0,60}\b(?:to|for|dear) )(?:the |any |all |every )?(?:ai |coding |llm |language )?\w{2,10})(?: (?:reading|who|which|running|using|working)[^.\n]{0,40})?[ :,!)-]{1,4}(?:must|should|shall|please|always|never|do not|now|first|before|run|execute|send|upload|include|read|fetch|add|append|delete|copy|write|call|use|tell|ignore|skip)\b[^\n]{0,160}/,
       ),
       ...each(
         { where: 'prose', needs: /\b(?:system|admin|developer|root)/ },

@@ -23,7 +23,7 @@ export const PROGRAMS: string =
 export const INSTALLS: string = String.raw`npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension`;
 export const SHELL: string = String.raw`(?:[\w./-]{0,40}/)?(?:ba|z|da|k|fi|c|tc)?sh`;
 export const INTERPRETER: string = String.raw`(?:${SHELL}|(?:[\w./-]{0,40}/)?(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|pwsh|powershell)|iex|invoke-expression)`;
-export const FETCH: string = String.raw`(?:curl|wget|bitsadmin|certutil|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|fetch)`;
+export const FETCH: string = String.raw`(?:curl|wget|bitsadmin|certutil|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|http\.get|uri\.open|getstringasync|fetch)`;
 /** An internet address with a number as host, also decimal or hexadecimal. */
 export const BARE_ADDRESS: string = String.raw`(?:https?|ftp)://(?:[^\s/@"']{1,60}@)?(?!127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.0\.0\.0|169\.254\.|1\.1\.1\.1|8\.8\.8\.8)(?:(?:\d{1,3}\.){3}\d{1,3}|0x[0-9a-f]{8}|\d{9,10})(?![\w.])`;
 export const PIPE: string = String.raw`(?<!\|)\|&?\s{0,3}`;
