@@ -35,6 +35,28 @@ export function keepsTheContract(open: () => Promise<HubStore>): void {
     expect((await store.state('other')).head).toBe(1);
   });
 
+  withStore('gives contents with the changes, of large ones only some', async (store) => {
+    const large = { ...change('jam', 'two', 0), artifact: artifact('jam', 'two', 8 * 1024 * 1024) };
+    await store.commit('team', change('tea', 'one', 0));
+    await store.commit('team', large);
+    await store.commit('team', { ...change('gone', '', 0), kind: 'removed', artifact: null });
+    const read = async (after: number, limit: number) =>
+      (await store.contents('team', after, limit)).map(({ seq, id, entry, bytes }) => [
+        seq,
+        id,
+        entry?.description,
+        bytes?.toString(),
+      ]);
+    expect(await read(0, 10)).toEqual([
+      [1, 'tea', 'one', 'one'],
+      [2, 'jam', 'two', 'two'],
+    ]);
+    expect(await read(1, 10)).toEqual([[2, 'jam', 'two', 'two']]);
+    expect(await read(2, 10)).toEqual([[3, 'gone', undefined, undefined]]);
+    expect(await read(0, 1)).toEqual([[1, 'tea', 'one', 'one']]);
+    expect(await store.contents('other', 0, 10)).toEqual([]);
+  });
+
   withStore('gives no number twice, and none late, to many who commit at once', async (store) => {
     const ids = Array.from({ length: 40 }, (_, at) => `skill-${at}`);
     let seen = 0;
@@ -235,18 +257,14 @@ function name(of: string): HubName {
   return { key: `person:${of}`, person: `person:${of}` };
 }
 
+function artifact(id: string, text: string, size = text.length) {
+  const entry = { id, description: text, type: 'skill-md', digest: digestOf(text), size } as const;
+  return { entry, bytes: Buffer.from(text) };
+}
+
 function change(id: string, text: string, after: number): HubChange {
-  const entry = { id, description: text, type: 'skill-md', digest: digestOf(text), size: text.length } as const;
   const by = 'person:eve';
-  return {
-    skillId: id,
-    kind: 'published',
-    by,
-    reason: null,
-    persons: [by],
-    after,
-    artifact: { entry, bytes: Buffer.from(text) },
-  };
+  return { skillId: id, kind: 'published', by, reason: null, persons: [by], after, artifact: artifact(id, text) };
 }
 
 function proposal(id: string, person: string, sentBefore: string): NewHubProposal {

@@ -21,10 +21,6 @@ import { areAllowed, type HubEntry } from '../wire.ts';
 export function spaceSource(store: HubStore, space: string): SkillSource {
   let own = new Map<string, Kept>();
   let [seen, epoch] = [0, ''];
-  const read = async (entry: HubEntry): Promise<Kept | undefined> => {
-    const artifact = await store.artifact(space, entry.digest, { skillId: entry.id });
-    return artifact && keep(space, entry, await filesOf(artifact));
-  };
   const files = (skill: Skill): readonly IncomingFile[] => ownSkill(own, skill).files;
   const fileOf = (skill: Skill, path: string, most: number): Buffer => {
     const bytes = fileAt(files(skill), path);
@@ -44,15 +40,15 @@ export function spaceSource(store: HubStore, space: string): SkillSource {
       const next = isOther ? new Map<string, Kept>() : own;
       if (isOther) seen = 0;
       for (;;) {
-        const changes = await store.changes(space, seen, 500);
-        for (const { seq, id, entry } of changes) {
+        const some = await store.contents(space, seen, 200);
+        for (const { seq, id, entry, bytes } of some) {
           await takeBreak();
-          const kept = entry && (await read(entry));
+          const kept = entry && bytes && keep(space, entry, await filesOf({ ...entry, bytes }));
           if (kept) next.set(kept.skill?.qualifiedId ?? id, kept);
           else next.delete(`${space}:${id}`);
           seen = seq;
         }
-        if (changes.length === 0) break;
+        if (some.length === 0) break;
       }
       [own, epoch] = [next, state.epoch];
       const all = [...own.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

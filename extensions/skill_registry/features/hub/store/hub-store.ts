@@ -46,6 +46,9 @@ export interface HubSkill {
   readonly entry: HubEntry | null;
 }
 
+/** `bytes`: of the artifact; null for a skill that was withdrawn. */
+export type HubContent = HubSkill & { readonly bytes: Buffer | null };
+
 export type RevisionKind = 'published' | 'proposal' | 'rollback' | 'removed' | 'restored';
 
 export interface HubRevision {
@@ -139,6 +142,8 @@ export interface HubStore {
   state(space: string): Promise<{ readonly epoch: string; readonly head: number }>;
   /** Lowest number first. */
   changes(space: string, after: number, limit: number): Promise<readonly HubSkill[]>;
+  /** As `changes`, with the bytes of each artifact. Of large ones fewer, but one at least. */
+  contents(space: string, after: number, limit: number): Promise<readonly HubContent[]>;
   skill(space: string, id: string): Promise<HubSkill | undefined>;
   /** @param whose - `present`: only of a skill as it is now; else of any revision of this skill. */
   artifact(

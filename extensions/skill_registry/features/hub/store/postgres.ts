@@ -3,7 +3,8 @@ import { inTransaction, type Sql, type TransactionSql } from '../../../../../lib
 import type { HubStore } from './hub-store.ts';
 import { PLACE } from './postgres-schema.ts';
 import { assertOnlyAdds, coded, openTables } from './postgres-tables.ts';
-import { EVERY_SPACE, SqlStore, type Statement, type Steps, type Value } from './sql-store.ts';
+import { EVERY_SPACE, SqlStore } from './sql-store.ts';
+import type { Statement, Steps, Value } from './steps.ts';
 
 /** For several hubs, in one database. */
 export class PostgresStore extends SqlStore {

@@ -6,6 +6,7 @@ import {
   dayOf,
   type HubArtifact,
   type HubChange,
+  type HubContent,
   type HubEvent,
   type HubName,
   type HubPerson,
@@ -19,23 +20,12 @@ import {
   type UsageBatch,
   type UsedSkill,
 } from './hub-store.ts';
-
-export type Value = string | number | null | Uint8Array;
-
-/** `reads`: it gives rows. */
-export interface Statement {
-  readonly sql: string;
-  readonly values: readonly Value[];
-  readonly reads: boolean;
-}
-
-/** What a transaction does: it gives a statement and is given the answer, at once by SQLite, later by PostgreSQL. */
-export type Steps<T> = Generator<Statement, T, { readonly rows: readonly unknown[]; readonly count: number }>;
+import { insert, insertOrReplace, type Row, rows, run, type Steps, type Value } from './steps.ts';
 
 /** Stands for what is in no space. No space has this name. */
 export const EVERY_SPACE = '';
 
-/** What both engines do by statements that both understand: a value stands for each `?`. */
+/** What both engines do by statements that both understand. */
 export abstract class SqlStore implements HubStore {
   readonly #listeners = new Set<(space: string) => void>();
   /** Makes one transaction at a time add to the audit. Undefined: the engine has only one that writes. */
@@ -63,6 +53,12 @@ export abstract class SqlStore implements HubStore {
   async changes(space: string, after: number, limit: number): Promise<readonly HubSkill[]> {
     const sql = `${SKILLS} WHERE space = ? AND seq > ? ORDER BY seq LIMIT ?`;
     return (await this.read<StoredSkill>(sql, space, after, limit)).map(skillOf);
+  }
+
+  async contents(space: string, after: number, limit: number): Promise<readonly HubContent[]> {
+    type Stored = StoredSkill & { readonly bytes: Uint8Array | null };
+    const found = await this.read<Stored>(CONTENTS, space, after, limit, MOST_BYTES);
+    return found.map(({ bytes, ...skill }) => ({ ...skillOf(skill), bytes: bytes && Buffer.from(bytes) }));
   }
 
   async skill(space: string, id: string): Promise<HubSkill | undefined> {
@@ -294,7 +290,6 @@ export abstract class SqlStore implements HubStore {
 
 // --- internal ---
 
-type Row = Readonly<Record<string, Value>>;
 type NewAudit = Parameters<HubStore['noteAudit']>[0];
 type StoredProposal = Omit<HubProposal, 'editors'> & { readonly editors: string; readonly space: string };
 interface StoredSkill extends Record<'description' | 'tags' | 'digest' | 'allowed', string> {
@@ -305,7 +300,13 @@ interface StoredSkill extends Record<'description' | 'tags' | 'digest' | 'allowe
   readonly revision: number;
 }
 
-const SKILLS = 'SELECT seq, id, description, tags, allowed, type, digest, size, revision FROM skill';
+const COLUMNS = 'seq, id, description, tags, allowed, type, digest, size, revision';
+const SKILLS = `SELECT ${COLUMNS} FROM skill`;
+const CONTENTS = `SELECT ${COLUMNS}, bytes FROM (
+    SELECT few.*, sum(size) OVER (ORDER BY seq) - size AS ahead
+    FROM (${SKILLS} WHERE space = ? AND seq > ? ORDER BY seq LIMIT ?) AS few
+  ) AS counted LEFT JOIN artifact USING (digest) WHERE ahead < ? ORDER BY seq`;
+const MOST_BYTES = 8 * 1024 * 1024;
 const REVISIONS = 'SELECT number, kind, digest, type, at, by, reason, proposal, persons FROM revision';
 const TOKENS = 'SELECT id, space, role, person, created, created_by, expires, last_use, revoked FROM token';
 const ADDED = `ON CONFLICT (space, day, skill_id, agent, machine) DO UPDATE
@@ -314,26 +315,6 @@ const USED = `SELECT skill_id, agent, CAST(sum(loads) AS float) AS loads, CAST(s
     CAST(count(DISTINCT machine) AS integer) AS machines, max(day) AS last_day
   FROM usage_count WHERE space = ? AND day >= ?
   GROUP BY skill_id, agent ORDER BY sum(loads) DESC, skill_id, agent LIMIT 1000`;
-
-function* rows<T>(sql: string, ...values: readonly Value[]): Steps<readonly T[]> {
-  return (yield { sql, values, reads: true }).rows as readonly T[];
-}
-
-/** @returns how many rows have changed. */
-function* run(sql: string, ...values: readonly Value[]): Steps<number> {
-  return (yield { sql, values, reads: false }).count;
-}
-
-function insert(table: string, row: Row, otherwise = ''): Steps<number> {
-  const names = Object.keys(row);
-  const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ${otherwise}`;
-  return run(sql, ...Object.values(row));
-}
-
-function insertOrReplace(table: string, key: readonly string[], row: Row): Steps<number> {
-  const sets = Object.keys(row).map((name) => `${name} = excluded.${name}`);
-  return insert(table, row, `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${sets.join(', ')}`);
-}
 
 /** @returns false: it has changed meanwhile. */
 function* updateProposal(

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { CodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../../lib/errors/index.ts';
-import { openSqlite } from '../../../../../lib/sqlite/index.ts';
+import { openSqlite, type SqliteStatement } from '../../../../../lib/sqlite/index.ts';
 import { fileIdentity, openDatabase, type SqliteDatabase, versionOf } from '../../../core/store/open-database.ts';
 import type { HubStore } from './hub-store.ts';
 import { PEOPLE, SCHEMA, USAGE } from './schema.ts';
-import { EVERY_SPACE, SqlStore, type Statement, type Steps, type Value } from './sql-store.ts';
+import { EVERY_SPACE, SqlStore } from './sql-store.ts';
+import type { Statement, Steps, Value } from './steps.ts';
 
 /** For one hub, in one file. */
 export class SqliteStore extends SqlStore {
   readonly #file: string;
   readonly #database: SqliteDatabase;
   readonly #identity: string;
+  readonly #statements = new Map<string, SqliteStatement<unknown>>();
   #looking: NodeJS.Timeout | undefined;
   #version = 0;
 
@@ -50,7 +52,7 @@ export class SqliteStore extends SqlStore {
   }
 
   protected async read<T>(sql: string, ...values: readonly Value[]): Promise<readonly T[]> {
-    return this.#database.prepare<T>(sql).all(...values);
+    return this.#prepared(sql).all(...values) as T[];
   }
 
   protected async write<T>(space: string | null, steps: () => Steps<T | undefined>): Promise<T | undefined> {
@@ -71,9 +73,15 @@ export class SqliteStore extends SqlStore {
   }
 
   #answer({ sql, values, reads }: Statement): { readonly rows: readonly unknown[]; readonly count: number } {
-    const statement = this.#database.prepare(sql);
+    const statement = this.#prepared(sql);
     if (reads) return { rows: statement.all(...values), count: 0 };
     return { rows: [], count: statement.run(...values).changes };
+  }
+
+  #prepared(sql: string): SqliteStatement<unknown> {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   /** A command beside the hub may have changed something. */
