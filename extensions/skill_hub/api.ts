@@ -19,20 +19,29 @@ export interface HubPrincipal extends HubGrant {
 /** By which ways people come in without a token. */
 export interface HubEntrance {
   readonly oidc?: OidcOptions | undefined;
-  /** Names of the headers of the proxy, and the secret without which the person that it names is not believed. */
-  readonly proxy?: { readonly header: string; readonly secret_header: string; readonly secret: string } | undefined;
+  readonly proxy?: ProxyOptions | undefined;
+}
+
+export interface ProxyOptions {
+  /** The header with the name of the person. */
+  readonly header: string;
+  /** The header with the secret, without which the name is not believed. */
+  readonly secret_header: string;
+  readonly secret: string;
 }
 
 export interface OidcOptions {
+  /** Its address: https:, or http: on this machine. */
   readonly issuer: string;
   readonly client_id: string;
   readonly client_secret: string;
-  /** Of the hub, as browsers see it. */
+  /** Of the hub, as browsers see it: the provider sends them to `/login/done` there. */
   readonly address: string;
-  /** Claim with values of `roles`. */
+  /** The claim of the ID token that gives roles: a text, or a list of texts. */
   readonly claim: string;
+  /** By value of the claim. */
   readonly roles: ReadonlyMap<string, HubGrant>;
-  /** Claim with the name of the person. */
+  /** The claim that names the person; `email` must be verified. */
   readonly person: string;
   readonly scope: string;
 }
@@ -45,13 +54,13 @@ export interface HubAsked {
   readonly query: URLSearchParams;
   /** For its headers. */
   readonly request: Request;
-  readonly body: Buffer;
+  readonly body: Uint8Array;
   /** Whether the principal may still ask: another process may have revoked it. */
   isLetIn(): Promise<boolean>;
   /** Runs as one of the open polls of the principal. @throws HUB_BUSY. */
   waiting<T>(work: () => Promise<T>): Promise<T>;
-  /** Ends a wait. */
-  readonly signal: AbortSignal;
+  /** Aborts when the hub stops. */
+  readonly stopping: AbortSignal;
 }
 
 export interface HubRoute {

@@ -113,10 +113,10 @@ function createApp(
         id: req.param('id') ?? req.param('digest') ?? '',
         query: new URL(req.url).searchParams,
         request: req.raw,
-        body: route.mostBytes === undefined ? Buffer.alloc(0) : await bodyOf(req.raw, route.mostBytes),
+        body: route.mostBytes === undefined ? new Uint8Array() : await bodyOf(req.raw, route.mostBytes),
         isLetIn: async () => (await caller.again()).some(({ space }) => space === principal.space),
         waiting: (work) => limits.waiting(principal, work),
-        signal: AbortSignal.any([stopping, req.raw.signal]),
+        stopping,
       });
       return answer instanceof Response ? answer : Response.json(answer);
     });

@@ -1,4 +1,5 @@
 /** Public types of the hub. */
+import type { OidcOptions, ProxyOptions } from '../../../skill_hub/api.ts';
 
 /** What `serve` reads in the folder of the hub. */
 export interface HubConfig {
@@ -8,33 +9,14 @@ export interface HubConfig {
   readonly proxy?: HubProxy | undefined;
 }
 
-/** People log in at an OpenID provider. */
-export interface HubOidc {
-  /** Its address: https:, or http: on this machine. */
-  readonly issuer: string;
-  readonly client_id: string;
-  /** `${NAME}` of the secret. */
-  readonly client_secret: string;
-  /** The hub's own, as browsers see it: the provider sends them to `/login/done` there. */
-  readonly address: string;
-  /** The claim of the ID token that gives roles: a text, or a list of texts. */
-  readonly claim: string;
+/** People log in at an OpenID provider. `client_secret` is `${NAME}` of the secret. */
+export interface HubOidc extends Omit<OidcOptions, 'roles'> {
   /** By value of the claim: a role in the space `team`, or `space/role`. */
   readonly roles: Readonly<Record<string, string>>;
-  /** The claim that names the person. Default: `email`, which must be verified. */
-  readonly person: string;
-  /** Default: `openid email`. */
-  readonly scope: string;
 }
 
-/** A proxy before the hub says who asks. */
-export interface HubProxy {
-  /** The header with the name of the person. */
-  readonly header: string;
-  /** The header with the secret, without which the name is not believed. */
-  readonly secret_header: string;
-  /** `${NAME}` of the secret. */
-  readonly secret: string;
+/** A proxy before the hub says who asks. `secret` is `${NAME}` of the secret. */
+export interface HubProxy extends ProxyOptions {
   /** `reader`, or `space/reader`: what somebody may who is not in the list of people. Default: nothing. */
   readonly unknown?: string | undefined;
 }

@@ -10,8 +10,7 @@ import {
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import { grantNamed } from '../config.ts';
-import { hubName } from '../serve/people.ts';
-import * as tokens from '../serve/tokens.ts';
+import { hubName, addToken as issueToken } from '../serve/principals.ts';
 import { usageOf } from '../serve/usage.ts';
 import type { HubToken } from '../store/hub-store.ts';
 import { migrate } from '../store/postgres-tables.ts';
@@ -37,7 +36,13 @@ export async function addToken(options: AddOptions, terminal: Terminal): Promise
   const { space, role, days } = options;
   const { by } = actorOf(options, terminal);
   const { by: person } = actorOf({ by: options.person }, terminal);
-  const { secret, id } = await tokens.addToken(await openStore(options, terminal), { space, role, person, days, by });
+  const { secret, id } = await issueToken(await openStore(options, terminal), {
+    space,
+    role,
+    person,
+    days,
+    by,
+  });
   terminal.print({ id, space, role, person, token: secret }, () => secret);
   terminal.say(`It opens the space ${space} as ${role}, for ${person}. It is not shown again; ${id} is its id.`);
   return EXIT.done;

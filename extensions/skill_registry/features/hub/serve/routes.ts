@@ -8,7 +8,6 @@ import type { HubAsked, HubRoute } from '../../../../skill_hub/api.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page.ts';
-import { isWaiting } from '../../proposals/propose/describe.ts';
 import { versionOf } from '../../proposals/propose/proposal-store.ts';
 import type { HubProposal } from '../store/hub-store.ts';
 import { approve, proposalNamed, reject } from '../team/decide.ts';
@@ -25,7 +24,7 @@ import {
   sentUsage,
 } from '../wire.ts';
 import { waitForFeed } from './poll.ts';
-import { withPresentState } from './shown-proposals.ts';
+import { presentProposals, withPresentState } from './shown-proposals.ts';
 import { type UsageTaker, usageOf } from './usage.ts';
 
 /** What answers, in the space of who asks. */
@@ -69,11 +68,13 @@ export const ROUTES: readonly ServedRoute[] = [
 // --- internal ---
 
 const MOST_SECONDS = 50;
+const STATES = ['open', 'stale', 'approved', 'rejected', 'all'] as const;
 
-async function changes({ query, isLetIn, signal, waiting }: HubAsked, { team }: Served): Promise<HubFeed> {
+async function changes({ query, isLetIn, request, stopping, waiting }: HubAsked, { team }: Served): Promise<HubFeed> {
   const waitSeconds = Math.min(numberIn(query, 'wait', 0), MOST_SECONDS);
   const from = { after: numberIn(query, 'after', 0), epoch: query.get('epoch') ?? undefined };
-  const work = () => waitForFeed(team.store, { space: team.space, ...from, waitSeconds, signal, isLetIn });
+  const signal = AbortSignal.any([stopping, request.signal]);
+  const work = () => waitForFeed(team, { ...from, waitSeconds, signal, isLetIn });
   return waitSeconds > 0 ? waiting(work) : work();
 }
 
@@ -127,14 +128,11 @@ async function propose({ principal, body }: HubAsked, { team }: Served): Promise
 
 async function proposals(asked: HubAsked, { team }: Served): Promise<object> {
   const { principal, query } = asked;
-  const state = query.get('state') ?? 'all';
-  const states = statesOf(state);
+  const state = STATES.find((one) => one === (query.get('state') ?? 'all'));
+  if (!state) throw invalidArgument(`state is one of ${STATES.join(', ')}.`);
   const person = isReviewer(asked) ? undefined : principal.person;
-  const filter = { states, person, skillId: query.get('skill_id') ?? undefined, limit: limitIn(query) };
-  const present = await withPresentState(team, await team.store.proposals(team.space, filter));
-  // A stored `open` may be stale now, and the other way round.
-  const wanted = states ? present.filter((row) => row.state === state) : present;
-  return { proposals: wanted.map(proposalOnWire) };
+  const filter = { person, skillId: query.get('skill_id') ?? undefined, limit: limitIn(query) };
+  return { proposals: (await presentProposals(team, state, filter)).map(proposalOnWire) };
 }
 
 async function proposal(asked: HubAsked, { team }: Served): Promise<object> {
@@ -171,7 +169,7 @@ async function publishSkill({ principal, id, query, request, body }: HubAsked, {
     throw invalidArgument('The content-type is text/markdown for a SKILL.md, or application/gzip for a .tar.gz.');
   if (!SKILL_NAME.test(id)) throw invalidArgument('This is no id of a skill.');
   const actor = { by: principal.person, inspected: query.get('inspected') ?? undefined };
-  return { skill_id: id, revision: await publish(team, id, await filesOf({ bytes: body, type }), actor) };
+  return { skill_id: id, revision: await publish(team, id, await filesOf({ bytes: Buffer.from(body), type }), actor) };
 }
 
 async function withdrawSkill({ principal, id }: HubAsked, { team }: Served): Promise<object> {
@@ -224,14 +222,6 @@ function policyOf({ root, space }: Team): Buffer {
     }
   }
   throw new CodedError('HUB_NOT_FOUND', 'This space has no policy.');
-}
-
-function statesOf(state: string) {
-  if (state === 'all') return undefined;
-  const all = ['open', 'stale', 'approved', 'rejected'] as const;
-  const found = all.find((one) => one === state);
-  if (found === undefined) throw invalidArgument('state is one of open, stale, approved, rejected and all.');
-  return isWaiting({ state: found }) ? (['open', 'stale'] as const) : [found];
 }
 
 function proposalOnWire(row: HubProposal) {

@@ -6,10 +6,9 @@ import type { HubGrant, HubService } from '../../../../skill_hub/api.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import type { HubStore } from '../store/hub-store.ts';
-import { hubName, principalsOf } from './people.ts';
+import { hubName, principalOf, principalsOf } from './principals.ts';
 import { ROUTES } from './routes.ts';
 import { openSpace } from './space.ts';
-import { tokenOf } from './tokens.ts';
 import { UsageTaker } from './usage.ts';
 
 export interface ServiceOptions {
@@ -48,7 +47,7 @@ export function createService({ unknown, ...options }: ServiceOptions): OpenedSe
         return answer(asked, { team: { ...options, space }, usage, openRegistry: () => registryOf(space) });
       },
     })),
-    principalOf: (secret) => tokenOf(store, secret),
+    principalOf: (secret) => principalOf(store, secret),
     principalsOf: async (name, granted) =>
       unlessCoded(() => principalsOf(store, hubName(`person:${name}`), granted, unknown), []),
     async nameOf(account, name) {

@@ -2,7 +2,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { isWaiting } from '../../proposals/propose/describe.ts';
 import { isEditable, versionOf } from '../../proposals/propose/proposal-store.ts';
 import type { Proposal, ProposalState, Proposals, Recommendation } from '../../proposals/propose/types.ts';
-import type { HubProposal } from '../store/hub-store.ts';
+import type { HubProposal, HubStore } from '../store/hub-store.ts';
 import * as decisions from '../team/decide.ts';
 import { submit } from '../team/propose.ts';
 import { type PresentSkill, presentSkill, type Team } from '../team/team.ts';
@@ -23,19 +23,8 @@ export function proposalsOf(team: Team, settled: () => Promise<unknown>): Propos
       return { proposalId: id, state, file: '' };
     },
     import: () => Promise.reject(notHere('A report is imported')),
-    async list(state, { author, skillId, limit } = {}) {
-      const isDecided = state === 'approved' || state === 'rejected';
-      const states: readonly ProposalState[] | undefined =
-        state === 'all' ? undefined : isDecided ? [state] : ['open', 'stale'];
-      const rows = await team.store.proposals(team.space, {
-        states,
-        author,
-        skillId,
-        limit: state === 'open' || state === 'stale' ? undefined : limit,
-      });
-      const present = await withPresentState(team, rows);
-      const wanted = state === 'open' || state === 'stale' ? present.filter((row) => row.state === state) : present;
-      return Promise.all(wanted.slice(0, limit).map((row) => shown(team, row)));
+    async list(state, filter = {}) {
+      return Promise.all((await presentProposals(team, state, filter)).map((row) => shown(team, row)));
     },
     get: (id) => shownProposal(team, id),
     text: (id) => decisions.proposedText(team, id),
@@ -64,6 +53,21 @@ export function proposalsOf(team: Team, settled: () => Promise<unknown>): Propos
 export async function shownProposal(team: Team, id: string): Promise<Proposal> {
   const [row] = await withPresentState(team, [await decisions.proposalNamed(team, id)]);
   return shown(team, row as HubProposal);
+}
+
+/** Newest first. @param state - Default: open and stale. */
+export async function presentProposals(
+  team: Team,
+  state: ProposalState | 'all' | undefined,
+  { limit, ...filter }: Parameters<HubStore['proposals']>[1],
+): Promise<readonly HubProposal[]> {
+  const isDecided = state === 'approved' || state === 'rejected';
+  const states = state === 'all' ? undefined : isDecided ? [state] : (['open', 'stale'] as const);
+  // A stored `open` may be stale now, and the other way round.
+  const isOne = state === 'open' || state === 'stale';
+  const rows = await team.store.proposals(team.space, { ...filter, states, limit: isOne ? undefined : limit });
+  const present = await withPresentState(team, rows);
+  return isOne ? present.filter((row) => row.state === state).slice(0, limit) : present;
 }
 
 export async function withPresentState(team: Team, rows: readonly HubProposal[]): Promise<readonly HubProposal[]> {
