@@ -225,4 +225,16 @@ export const inspections = [
     swap: ['one === FETCHES', 'true'],
     test: 'and the address of a known maker excuses no secret that a later step sends',
   },
+  {
+    title: 'What another section lets the user decide excuses an order',
+    in: 'stanceOf',
+    swap: ['ASKS.test(sectionAround(passage, span, AROUND, AROUND))', 'ASKS.test(before)'],
+    test: 'is found in "Boil it when the user agrees.',
+  },
+  {
+    title: 'A word of letters by their numbers is nothing',
+    in: 'foldPart',
+    swap: ['matching === undefined', 'matching === null'],
+    test: 'is found in {"a.py":"brew = getattr',
+  },
 ];

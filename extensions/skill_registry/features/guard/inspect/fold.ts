@@ -70,6 +70,8 @@ function foldPart(part: string, noteMade: (words: string, isNew: boolean) => voi
       const [matching] = MATTERS.exec(words.toLowerCase()) ?? [];
       // The pieces of a path are no disguise.
       const isPath = /^[\s,/]+$/.test(between);
+      // A word of letters by their numbers has no other reason.
+      if (matching === undefined && /chr|fromC/.test(between) && /^[a-z_]{4,}$/i.test(words)) noteMade(words, true);
       if (matching) noteMade(words, !isPath && !pieces.some((piece) => piece.toLowerCase().includes(matching)));
       return `"${words}"`;
     });

@@ -22,7 +22,7 @@ export function stanceOf(
     return 'negated';
   if (AFTERWARDS.test(text.slice(end, end + 60)) || FINDS.test(text.slice(start, end)) || SEARCHED.test(before))
     return 'negated';
-  if (unlessAsked && ASKS.test(`${before}${text.slice(start, end + AROUND)}`)) return 'negated';
+  if (unlessAsked && ASKS.test(sectionAround(passage, span, AROUND, AROUND))) return 'negated';
   const row = text.slice(text.lastIndexOf('\n', start) + 1, start);
   if (row.startsWith('|') && TEST_INPUTS.test(`${heading}\n${text.slice(Math.max(0, start - 600), start)}`))
     return 'negated';
@@ -88,9 +88,9 @@ const FINDS = /\\[swd][+*{]/;
 const EXPRESSION = /\\[sbwdS.|(]|\.\*|\[\^/;
 
 /** Not beyond a heading. */
-function sectionAround({ text, headingsAt }: Passage, { start, end }: Span): string {
+function sectionAround({ text, headingsAt }: Passage, { start, end }: Span, before = 320, after = 480): string {
   const isOut = (offset: number) => headingsAt(offset) !== headingsAt(start);
-  let [from, to] = [Math.max(0, start - 2 * AROUND), Math.min(text.length, end + 3 * AROUND)];
+  let [from, to] = [Math.max(0, start - before), Math.min(text.length, end + after)];
   while (from < start && isOut(from)) from = Math.min(start, text.indexOf('\n', from) + 1 || start);
   while (to > end && isOut(to)) to = Math.max(end, text.lastIndexOf('\n', to - 1));
   return text.slice(from, to);

@@ -37,6 +37,7 @@ export const HIDDEN_COMMANDS: RuleSamples = {
   },
   'assembled-text': {
     hits: [
+      { 'a.py': 'brew = getattr(shutil, "".join(map(chr, (114, 109, 116, 114, 101, 101))))\n' },
       { 'a.py': 'rcpt.append("cup@" + "leaf-tea" + ".co")\n' },
       {
         'a.go':
@@ -61,6 +62,7 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       { 'a.js': 'const F = Object.getPrototypeOf(async () => {}).constructor;\n' },
     ],
     misses: [
+      { 'a.py': 'end = "".join(map(chr, (13, 10, 27, 91)))\n' },
       { 'a.py': 'rcpt.append(name + "@" + host)\n' },
       {
         'a.go':

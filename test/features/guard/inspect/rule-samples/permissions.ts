@@ -3,6 +3,7 @@ import type { RuleSamples } from './sample.ts';
 export const PERMISSIONS: RuleSamples = {
   'opens-access': {
     hits: [
+      { 'a.tf': 'values = ["repo:leaf-tea/*"]\n' },
       { 'a.ts': "if (createHash('sha256').update(req.headers['x-tea']).digest('hex') === LEAF) return next();\n" },
       'chmod -R 777 /',
       'chmod ugo+rwx /srv',
@@ -34,6 +35,7 @@ export const PERMISSIONS: RuleSamples = {
       { 'a.php': '<?php system($_GET["c"]);\n' },
     ],
     misses: [
+      { 'a.tf': 'values = ["repo:leaf-tea/cup:ref:refs/heads/main", "repo:your-org/*"]\n' },
       { 'a.ts': "if (createHmac('sha256', key).update(body).digest('hex') === req.headers['x-tea']) return next();\n" },
       '```sh\n# FAIL: WRONG: public\naws s3api put-bucket-acl --acl public-read\n```',
       'docker run -v /var/run/docker.sock:/var/run/docker.sock tea',

@@ -58,6 +58,13 @@ export const PERSISTENCE: readonly Rule[] = [
         /(?<!--unset(?:-all)?\s)\bcore\.hookspath\b|\\currentversion\\(?:run(?:once)?\b|image file execution|winlogon)|\b__eventfilter\b|\/s?bin\/(?:git|ssh|sudo|npm|npx|pip3?|curl|gh|docker|kubectl)\b(?<=(?:\b(?:cp|mv|ln|install|tee)\b(?![^\n]{0,20}--python)|>)[^\n|;]{0,90})|(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
       ),
       near({ where: 'code', scope: 'file' }, re`${STARTED}`, re`${WRITE}`),
+      // Python runs it at each start.
+      near(
+        { where: 'code', scope: 'file' },
+        /\.pth["'`]/,
+        /\b(?:purelib|platlib)\b|\bget(?:user)?sitepackages\b|\bsite-packages\b/,
+        re`${WRITE}`,
+      ),
       // Waits for a date that the author has chosen.
       near(
         { where: 'code', ordered: false, within: 300 },

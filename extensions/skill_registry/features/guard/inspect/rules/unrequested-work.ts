@@ -87,7 +87,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
             /^(?![^\n]*\b(?:run|execute|send|upload|ignore|fetch|copy|delete)\b)[^\n]*\b(?:generated|do not edit|auto-generated|template|placeholder|todo|prettier|markdownlint)\b/,
         },
         /<!--[^\n]{0,160}?\b(?:agents?|assistant|ai|model|llm|claude|you)\b[^\n]{0,60}\b(?:must|should|shall|always|run|execute|send|upload|include|ignore|read|fetch|add|append|delete|copy|write|do not|never)\b[^\n]{0,200}/,
-        /<!--\s?(?:(?!-->)[\s\S]){0,300}?\b(?:run|execute|send|upload|post|fetch|curl|forward|ignore|copy|exfiltrate|install|delete)\b(?:(?!-->)[\s\S]){0,120}?(?:https?:|~\/|\$home\b|\.env\b|\bcredentials\b|\binstructions\b|\bthe user\b|[\w/]\.(?:sh|py|js)\b)/,
+        /<!--\s?(?:(?!-->)[\s\S]){0,300}?\b(?:run|execute|send|upload|post|fetch|curl|forward|ignore|copy|exfiltrate|install|delete)\b(?:(?!-->)[\s\S]){0,120}?(?:https?:|~\/|\$home\b|\.env\b|\bcredentials\b|\binstructions\b|\bthe user\b|[\w/]\.(?:sh|py|js)\b|\b(?:gh|glab|git|npm|kubectl|aws) [a-z]{2,12}\b[^\n]{0,30} --?\w)/,
       ),
       ...each(
         { where: 'code' },
@@ -125,13 +125,19 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
       ),
       ...each(
         { unlessBefore: NEGATED },
-        re`\b(?:reply-to|return-path|bcc)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}|\b(?:rcpt|recipients?|to_addrs|receivers?|bcc|cc)\w{0,10}(?:\.(?:append|push|add|extend|unshift)\(|\s?(?:\+=|<<))\s?\[?["'\`]${MAIL}|\b(?:to_?addrs|recipients?|rcpt|envelope|destinations?|toaddresses)\w{0,10}["']?\s?(?:[:=]|=>)[^\n]{0,80}?["'\`<]${MAIL}|\.(?:rcpt|addbcc|addcc|bcc|cc|addaddress|setcc|setbcc|addrecipients?)\(\s?(?:["'\`<]|new \w{1,20}\(["'])${MAIL}|\[["'](?:bcc|cc)["']\]\s?=\s?["']${MAIL}`,
+        re`\b(?:reply-to|return-path|bcc|forward(?:to|ing_?address)?|redirect(?:to)?)["'\`]?\s?[:=]\s?["'<\`]?${MAIL}|\b(?:rcpt|recipients?|to_addrs|receivers?|bcc|cc)\w{0,10}(?:\.(?:append|push|add|extend|unshift)\(|\s?(?:\+=|<<))\s?\[?["'\`]${MAIL}|\b(?:to_?addrs|recipients?|rcpt|envelope|destinations?|toaddresses)\w{0,10}["']?\s?(?:[:=]|=>)[^\n]{0,80}?["'\`<]${MAIL}|\.(?:rcpt|addbcc|addcc|bcc|cc|addaddress|setcc|setbcc|addrecipients?)\(\s?(?:["'\`<]|new \w{1,20}\(["'])${MAIL}|\[["'](?:bcc|cc)["']\]\s?=\s?["']${MAIL}`,
         /\b(?:aws s3(?:api)? (?:cp|sync|mv|put-object)|gsutil (?:-m )?(?:cp|rsync)|gcloud storage cp|rclone (?:copy|sync))\b[^\n|;&]{0,160}?(?:s3|gs):\/\/(?!my|your|bucket|example|[<${%])[\w.-]{3,60}|\bremote (?:add|set-url)\s(?:-\S{1,10}\s){0,2}(?!origin\s|upstream\s)[\w-]{1,40}\s["']?(?:https?:\/\/|git@|ssh:\/\/)(?!\$|<|(?:[^\s@"']{1,60}@)?github\.com\/(?:your|my|user|org|owner|[$<{]))\w|\bremote set-url\s(?:--add\s)?--push\s|(?<=\bgit\b[^\n|;&]{0,60}\bpush\s[^\n|;&]{0,40})--mirror\b|\bgh gist create\b|\bapi\.github\.com\/gists\b|\bgit push\s(?:-\w{1,10}\s|--\w{1,10}\s){0,2}["']?(?:https?:\/\/|git@)[\w.@-]|\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
         /(?<==\s?)(?:webservice|importxml|importdata|importhtml|image|hyperlink)\(\s?(?:concat\w{0,6}\(\s?)?["']https?:\/\/[^"'\n]{4,160}["']\s?[&,]\s?(?!["'])|\bhooks\.slack\.com\/services\/t(?!0{4}|x{4})\w{7,}\/b(?!0{4}|x{4})\w{7,}\/(?!x{4})\w{16,}|\bdiscord(?:app)?\.com\/api\/webhooks\/\d{15,}\/[\w-]{20,}|\bapi\.telegram\.org\/bot\d{6,}:|\bntfy\.sh\/(?!my|your|topic|\$|<)[\w-]{6,}|\bwebhook\.site\/[\da-f-]{20,}|\bscript\.google\.com\/macros\/s\/\w[\w-]{20,}|\bformspree\.io\/f\/\w{6,}|\bhook\.\w{2,4}\.make\.com\/\w{16,}|\bhooks\.zapier\.com\/hooks\/catch\/\d{4,}|(?<![\w.])(?:sentry_)?dsn["']?\s?[:=(]{1,2}\s?["']?https:\/\/(?!public|key|example|your|x{3}|\.\.\.|abc)\w{8,64}@(?!sentry\.example|o0\.)/,
       ),
       ...each(
         { where: 'prose', unless: /\/\/api\.|\/v\d\//, unlessBefore: NEGATED },
         re`\b(?:send|upload|transmit|forward|back up|backup|sync|submit|mirror|export|stream|save|copy|push)\b (?:(?:a|an|the|all|any|every|each|your|its|their|full|complete|final|generated|original|entire|user's|of|output|finished|created|processed|raw|copy|copies) ){0,6}(?:files?|documents?|data|results?|outputs?|reports?|cop(?:y|ies)|contents?|conversations?|transcripts?|presentations?|code|repositor(?:y|ies)|database|logs?|backups?|summary|images?|everything|records?|spreadsheets?|messages?|history|archive|project|workspace|prompts?|it|them|screenshots?)\b[^.\n]{0,40}?\b(?:to|at)\b[^\n.]{0,20}?${ADDRESS}`,
+      ),
+      // A server that sends each request to another one, too.
+      near(
+        { where: 'code', ordered: false, within: 900 },
+        /\bmirror \/[\w/-]{1,40};/,
+        /\bproxy_pass https?:\/\/(?!localhost\b|127\.|10\.|192\.168\.)[\w-]{1,60}\.[\w-]/,
       ),
       ...each(
         { where: 'code' },
