@@ -147,7 +147,7 @@ export const hubMachines = [
   {
     title: 'A hub lets in by itself what looks like an attack',
     in: 'spaceSource.allows',
-    swap: ['areAllowed(findings, own.get(skill.qualifiedId)?.allowed)', 'true'],
+    swap: ['areAllowed(findings, skills.own.get(skill.qualifiedId)?.allowed)', 'true'],
     test: 'SQLite with two hubs let in what was allowed at the other one, and hold it again when it is revoked there',
   },
   {

@@ -31,6 +31,12 @@ export const hub = [
     test: 'refuses a revoked token at its next request, and ends its open poll within a second',
   },
   {
+    title: 'A new skill of a space is taken for a change of one that is there',
+    in: 'SpaceSkills.#read',
+    swap: ['isPlain(next.get(qualifiedId)) && isPlain(kept)', 'isPlain(kept)'],
+    test: 'tells which skills of a space have changed, and reads no other one again',
+  },
+  {
     title: 'A digest is a permission at a hub',
     in: 'SqlStore.artifact',
     text: ['JOIN skill USING (digest) WHERE space = ?', 'JOIN skill USING (digest) WHERE ? IS NOT NULL'],

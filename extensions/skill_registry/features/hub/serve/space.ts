@@ -31,31 +31,14 @@ export async function openSpace(team: Team): Promise<SkillRegistry> {
 
 // --- internal ---
 
-const AGAIN_MS = 1000;
-
 function openedSpace(core: Core, team: Team): ReturnType<NonNullable<Feature['open']>> {
   const { space, store } = team;
   core.catalog.addSource(spaceSource(store, space));
   const settled = () => core.catalog.refresh();
-  let again: NodeJS.Timeout | undefined;
-  const follow = async (): Promise<void> => {
-    clearTimeout(again);
-    const { problems } = await settled();
-    // The database was away: nothing tells of the changes that were not read.
-    if (problems.some(({ code }) => code === 'SOURCE_FAILED')) again = setTimeout(followed, AGAIN_MS).unref();
-  };
-  const followed = (): void => void follow().catch(() => undefined);
-  const stop = store.onChange((changed) => {
-    if (changed === space) followed();
-  });
   return {
     registry: { proposals: proposalsOf(team, settled), history: historyOf(team, settled) },
     admin: adminOf(core, team),
     reviewPages: async () => PAGES,
-    close() {
-      clearTimeout(again);
-      stop();
-    },
   };
 }
 
