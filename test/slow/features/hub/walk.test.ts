@@ -68,7 +68,7 @@ wait $! || true
   );
   expect(shown).toMatch(/deploy .*How to deploy the shop[\s\S]*2\. Push it\./);
   expect(proposed).toContain('\\"state\\":\\"open\\"');
-  expect(approved).toMatch(/"skill_id":"deploy","revision":2,"merged":false[\s\S]*2\. Test it\.\n3\. Push it\./);
-  expect(old?.match(/^2\. Push it\./gm)).toHaveLength(2);
+  expect(approved).toMatch(/"skill_id":"deploy","revision":2,"merged":false[\s\S]*2\. Test it\./);
+  expect(old?.match(/2\. Push it\./g)).toHaveLength(2);
   expect(old).not.toContain('Test it');
 }
