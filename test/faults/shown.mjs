@@ -26,7 +26,7 @@ export const shown = [
   },
   {
     title: 'What a person loads for one agent is open to the agents it calls',
-    in: 'keyOf',
+    in: 'idsByConversation.keyOf',
     swap: ['[threadId, agentId]', '[threadId, typeof agentId]'],
     test: 'is not for another agent',
   },
