@@ -12,7 +12,7 @@ import { agreeOnOneStore } from './two-of-one-store.ts';
 describe('SQLite', () => {
   keepsTheContract(async () => new SqliteStore(dataFile(tempFolder())));
   describe('with two hubs', () => {
-    agreeOnOneStore(async () => {
+    agreeOnOneStore(100, async () => {
       const folder = tempFolder();
       return [await openHub({ folder }), await openHub({ folder })];
     });

@@ -40,8 +40,8 @@ export function decideOnce(count: number, open: () => Promise<Hubs>): void {
 }
 
 /** What two hubs have to do on one store. @param open - As for `decideOnce`. */
-export function agreeOnOneStore(open: () => Promise<Hubs>): void {
-  decideOnce(15, open);
+export function agreeOnOneStore(proposals: number, open: () => Promise<Hubs>): void {
+  decideOnce(proposals, open);
 
   it('let in what was allowed at the other one, and hold it again when it is revoked there', async () => {
     vi.stubEnv('XDG_STATE_HOME', tempFolder());

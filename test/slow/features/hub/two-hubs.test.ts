@@ -140,13 +140,6 @@ describe('two hubs as processes', () => {
   });
 });
 
-describe('two hubs on SQLite', () => {
-  decideOnce(100, async () => {
-    const folder = tempFolder();
-    return [await openHub({ folder }), await openHub({ folder })];
-  });
-});
-
 describe('two hubs on PostgreSQL', () => {
   usePostgres();
   decideOnce(100, async () => {
