@@ -11,6 +11,11 @@ export function backOff(failures: number, { firstMs, maxMs, jitter = false }: Ba
   return jitter ? ms * (0.5 + Math.random() / 2) : ms;
 }
 
+/** Nothing else runs in this thread meanwhile: for what must be done at once, as SQLite waits for a lock. */
+export function waitInThread(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** Does not keep the process running. Not AbortSignal.timeout: Node 20 forgets one that only AbortSignal.any holds. */
 export function abortAfter(ms: number, ...others: readonly (AbortSignal | undefined)[]): AbortSignal {
   const limit = new AbortController();

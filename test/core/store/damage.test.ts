@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CachePart, createCache, openCacheDatabase } from '../../../extensions/skill_registry/core/store/cache.ts';
+import { openDatabase } from '../../../extensions/skill_registry/core/store/open-database.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -90,6 +91,24 @@ describe('opening', () => {
     writer.close();
     expect(statSync(file).ino).toBe(before);
     expect(count(database)).toBe(5_000);
+  });
+
+  it('waits for another process that makes its tables at the same time', () => {
+    const file = place();
+    mkdirSync(join(file, '..'));
+    const other = openSqlite(file);
+    other.exec('BEGIN IMMEDIATE; CREATE TABLE other (x)');
+    const waiting = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      if (waiting.mock.calls.length === 2) other.exec('COMMIT');
+      return 'timed-out';
+    });
+    onTestFinished(() => waiting.mockRestore());
+    const database = openDatabase(file);
+    onTestFinished(() => database.close());
+    other.close();
+    expect(waiting).toHaveBeenCalledTimes(2);
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    expect(database.prepare('SELECT count(*) AS n FROM other').get()).toEqual({ n: 0 });
   });
 
   it('is in memory where there is a folder in its place, and leaves that alone', () => {

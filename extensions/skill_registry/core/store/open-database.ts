@@ -2,7 +2,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { futureRealPath, isInside, makePrivateFile, makePrivateFolder } from '../../../../lib/files/index.ts';
-import { openSqlite, type SqliteDatabase } from '../../../../lib/sqlite/index.ts';
+import { openSqlite, type SqliteDatabase, sqliteFailure } from '../../../../lib/sqlite/index.ts';
+import { waitInThread } from '../../../../lib/waiting/index.ts';
 
 export type { SqliteDatabase };
 
@@ -12,7 +13,7 @@ export type { SqliteDatabase };
  * `mayBeLost`: a crash of the machine may damage it, and nothing waits for the disk; default: false.
  * @throws errors that `sqliteFailure` classifies, and those of `assertNoLinkLeadsOut`.
  */
-export function openDatabase(file: string, busyMs?: number, mayBeLost?: boolean): SqliteDatabase {
+export function openDatabase(file: string, busyMs: number = BUSY_MS, mayBeLost?: boolean): SqliteDatabase {
   if (file !== ':memory:') {
     assertNoLinkLeadsOut(file);
     makeStoreFolder(dirname(file));
@@ -22,7 +23,8 @@ export function openDatabase(file: string, busyMs?: number, mayBeLost?: boolean)
   try {
     // First: to begin the write-ahead mode waits for the disk as well.
     if (mayBeLost) database.exec('PRAGMA synchronous = OFF');
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON');
+    beginWriteAhead(database, busyMs);
+    database.exec('PRAGMA foreign_keys = ON');
     return database;
   } catch (error) {
     database.close();
@@ -59,4 +61,23 @@ export function makeStoreFolder(folder: string): void {
 export function fileIdentity(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats ? `${stats.dev}:${stats.ino}` : '';
+}
+
+// --- internal ---
+
+const BUSY_MS = 5_000;
+const AGAIN_MS = 10;
+
+/** SQLite itself does not wait here while another process writes to a new file, as one that makes its tables does. */
+function beginWriteAhead(database: SqliteDatabase, busyMs: number): void {
+  const until = performance.now() + busyMs;
+  for (;;) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (sqliteFailure(error) !== 'busy' || performance.now() >= until) throw error;
+      waitInThread(AGAIN_MS);
+    }
+  }
 }

@@ -7,6 +7,7 @@ import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { futureRealPath, isPlainPath, readContained, writeContained } from '../../../../lib/files/index.ts';
 import { userStateDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
+import { waitInThread } from '../../../../lib/waiting/index.ts';
 import { isUsableId, slugOf } from '../../core/skill/skill.ts';
 import { LOCK_FILE, type LockScope, lockScopes, MAX_LOCK } from '../guard/installed.ts';
 import type { LockChange } from '../history/journal/journal-entries.ts';
@@ -106,7 +107,7 @@ export function alone(scope: LockScope, work: () => void): void {
   try {
     for (let tries = 1; !lock.tryRun(() => [work()]); tries++) {
       if (tries > 1_000) throw new CodedError('HISTORY_BUSY', 'Another process is changing the lock of the person.');
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      waitInThread(5);
     }
   } finally {
     lock.close();
