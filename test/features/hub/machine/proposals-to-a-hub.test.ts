@@ -6,7 +6,7 @@ import { problemsOf } from '../../../helpers/published-page.ts';
 import { runRegistryTool } from '../../../helpers/run-registry-tool.ts';
 import { HUB_TOKEN, json, type ScriptedHub, scriptedHub } from '../../../helpers/scripted-hub.ts';
 import { LONGER, TEA } from '../../../helpers/tea.ts';
-import { tempFolder } from '../../../helpers/temp-folder.ts';
+import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
 
 const TURN = { agentId: 'brewer' };
@@ -157,6 +157,10 @@ it('keeps proposals on disk while the hub is away, and sends each once, in order
   };
   await hub.back();
   const again = await hubMachine(hub, { ...machine, watches: true });
+  // Before the poll of 25 s has an answer.
+  await waitFor('the answer that is lost', () => !isLost, 15_000);
+  // A change ends the long poll, after which what waits is sent again.
+  hub.put('pot', skillMd({ name: 'pot', description: 'Holds tea.' }));
   await waitFor('both proposals', () => hub.received.length === 2);
   await waitFor('an empty outbox', () => outboxOf(machine).length === 0);
   expect(hub.received.map(({ id }) => id)[0]).toBe(first.proposal_id);
