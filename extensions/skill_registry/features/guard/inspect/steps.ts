@@ -3,7 +3,8 @@ import { isSkillFileName } from '../../../core/sources/walk/names.ts';
 import { namesIn } from './flow.ts';
 import { passagesOf } from './passages.ts';
 import type { ClassifiedFile, FileMatch, Passage } from './rule.ts';
-import { ENVIRONMENT, FETCH, OFFICIAL, re, SECRET_STORE, SEND } from './rules/words.ts';
+import { OFFICIAL } from './rules/official-installers.ts';
+import { ENVIRONMENT, FETCH, re, SECRET_STORE, SEND } from './rules/words.ts';
 import { stanceOf } from './stance.ts';
 
 /**

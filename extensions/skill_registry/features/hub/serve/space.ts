@@ -13,7 +13,8 @@ import { isWaiting } from '../../proposals/propose/describe.ts';
 import type { HubRevision } from '../store/hub-store.ts';
 import { filesAfter, planOf, proposalNamed } from '../team/decide.ts';
 import * as publishing from '../team/publish.ts';
-import { assertOther, assertSeen, filesToInspect, knownSkill, presentSkill, type Team } from '../team/team.ts';
+import { knownSkill, presentSkill, type Team } from '../team/team.ts';
+import { assertOther, assertSeen, filesToInspect } from '../team/who-may-decide.ts';
 import { proposalsOf } from './shown-proposals.ts';
 import { spaceSource } from './space-source.ts';
 

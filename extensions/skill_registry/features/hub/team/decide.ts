@@ -17,8 +17,6 @@ import type { HubProposal } from '../store/hub-store.ts';
 import { assertMayWait } from './propose.ts';
 import {
   artifactOf,
-  assertOther,
-  assertSeen,
   fileAt,
   locationOf,
   type PresentSkill,
@@ -27,6 +25,7 @@ import {
   textOf,
   withFile,
 } from './team.ts';
+import { assertOther, assertSeen } from './who-may-decide.ts';
 
 /** @throws PROPOSAL_NOT_FOUND. */
 export async function proposalNamed({ store, space }: Team, id: string): Promise<HubProposal> {

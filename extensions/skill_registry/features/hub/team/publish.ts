@@ -9,17 +9,8 @@ import type { Decider } from '../../history/types.ts';
 import type { IncomingFile } from '../../install/opened-origin.ts';
 import type { HubRevision, RevisionKind } from '../store/hub-store.ts';
 import { lastNumber } from './decide.ts';
-import {
-  artifactOf,
-  assertOther,
-  assertSeen,
-  fileAt,
-  filesOf,
-  knownSkill,
-  locationOf,
-  presentSkill,
-  type Team,
-} from './team.ts';
+import { artifactOf, fileAt, filesOf, knownSkill, locationOf, presentSkill, type Team } from './team.ts';
+import { assertOther, assertSeen } from './who-may-decide.ts';
 
 /** Without a proposal. @throws FOUR_EYES where `four_eyes` is set, SKILL_INVALID, PROPOSAL_NO_CHANGE. */
 export async function publish(

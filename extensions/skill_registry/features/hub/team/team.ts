@@ -3,18 +3,14 @@ import { CodedError } from 'skill-registry/kernel';
 import { unpack } from '../../../../../lib/fetch/index.ts';
 import { shorten } from '../../../../../lib/text/index.ts';
 import { skillNotFound } from '../../../core/skill/errors.ts';
-import { asReadForInspection } from '../../guard/files-for-inspection.ts';
-import { inspectFiles, type ReadPart } from '../../guard/inspect-files.ts';
 import { parsedText } from '../../history/changed-text.ts';
-import { nameKey } from '../../history/journal/writer.ts';
 import type { SkillLocation } from '../../history/skill-location.ts';
-import type { Decider } from '../../history/types.ts';
 import { type IncomingFile, originSkills, readOriginSkills } from '../../install/opened-origin.ts';
 import { artifactOf as pageArtifactOf } from '../../pages/publish/artifact.ts';
 import type { HubArtifact, HubStore } from '../store/hub-store.ts';
-import { type AllowedFinding, type HubEntry, MOST_ALLOWED } from '../wire.ts';
+import type { HubEntry } from '../wire.ts';
 
-/** The skills of one space, and who decides about them. */
+/** The skills of one space. */
 export interface Team {
   readonly space: string;
   readonly store: HubStore;
@@ -105,46 +101,6 @@ export function locationOf({ root, space }: Team, skillId: string): SkillLocatio
   return { skillId, source: space, key: skillId, base, below: skillId, skillFile: 'SKILL.md' };
 }
 
-export function filesToInspect(files: readonly IncomingFile[]): readonly ReadPart[] {
-  const [skillFile, others] = [files.filter(isSkillFile), files.filter((file) => !isSkillFile(file))];
-  return [...asReadForInspection([...skillFile, ...others])];
-}
-
-/** What looks like an attack in these files, whoever has allowed it. */
-async function inspectAttack(files: readonly IncomingFile[]) {
-  const { digest, inspection } = await inspectFiles(() => filesToInspect(files));
-  return { digest, blocks: inspection.findings.filter(({ level }) => level === 'block') };
-}
-
-/**
- * Only what an inspection has found nothing in, or what was shown. @param after - As the decision leaves the skill.
- * @returns what is allowed by that. @throws SHOWN_CHANGED, BLOCK_NOT_CONFIRMED.
- */
-export async function assertSeen(
-  skillId: string,
-  { inspected }: Pick<Decider, 'inspected'>,
-  after: readonly IncomingFile[],
-): Promise<readonly AllowedFinding[]> {
-  const { blocks, digest } = await inspectAttack(after);
-  if (inspected === undefined && blocks.length > 0) {
-    const found = [...new Set(blocks.map(({ message }) => message))].join('; ');
-    const message = `This looks like an attack: ${found}. Nothing was changed. A person who has looked at it names what was seen: inspected.`;
-    throw new CodedError('BLOCK_NOT_CONFIRMED', message, { inspected: digest });
-  }
-  if (inspected !== undefined && inspected !== digest) {
-    const message = `The files of "${skillId}" are others than those that were inspected for this decision. Nothing was changed. Look at it again, then decide.`;
-    throw new CodedError('SHOWN_CHANGED', message);
-  }
-  return blocks.slice(0, MOST_ALLOWED).map(({ rule, file, excerpt }) => ({ rule, file, excerpt }));
-}
-
-/** @param persons - Who proposed or edited it. @throws FOUR_EYES. */
-export function assertOther({ fourEyes }: Team, by: string, persons: readonly string[]): void {
-  if (!fourEyes || !persons.some((person) => nameKey(person) === nameKey(by))) return;
-  const message = `${by} has proposed or edited this, and here somebody else approves it (four_eyes). Nothing was changed.`;
-  throw new CodedError('FOUR_EYES', message, { persons });
-}
-
 export function textOf(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
@@ -152,7 +108,3 @@ export function textOf(bytes: Uint8Array | null): string | null {
 // --- internal ---
 
 const CHANGES_AT_ONCE = 500;
-
-function isSkillFile({ path }: IncomingFile): boolean {
-  return path === 'SKILL.md';
-}

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, each, NEGATED, near, OFFICIAL, re, SECRET_STORE } from './words.ts';
+import { OFFICIAL } from './official-installers.ts';
+import { ADDRESS, each, NEGATED, near, re, SECRET_STORE } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|access tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 

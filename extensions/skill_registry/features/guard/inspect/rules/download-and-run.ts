@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts';
 import { stepsOf } from '../steps.ts';
-import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, OFFICIAL, PIPE, re, SHELL } from './words.ts';
+import { OFFICIAL } from './official-installers.ts';
+import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, PIPE, re, SHELL } from './words.ts';
 
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;

@@ -45,6 +45,3 @@ export const EXPLAINS_A_FLAG: RegExp =
 /** Before a match: it means the opposite, like "never". */
 export const NEGATED: RegExp = re`(?:\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\b${NOT_IDLE}${CLAUSE}|["“])$`;
 export const ADDRESS: string = String.raw`https?://(?!localhost|127\.|0\.0\.0\.0|www\.w3\.org|your|\{|<|\$)[^\s"'\`)]{4,200}`;
-/** Programs that most people install so; a host that anybody can write to is not here. */
-export const OFFICIAL: RegExp =
-  /^[^\n]{0,160}https:\/\/(?:sh\.rustup\.rs|aka\.ms\/|(?:docs\.)?astral\.sh\/|bun\.sh\/|(?:get|download)\.docker\.com|install\.python-poetry\.org|get\.pnpm\.io\/|deno\.land\/|mise\.run|starship\.rs\/|deb\.nodesource\.com\/|ollama\.com\/|claude\.ai\/install|cursor\.com\/install|app\.factory\.ai\/cli|opencode\.ai\/install|foundry\.paradigm\.xyz|get\.sdkman\.io|install\.duckdb\.org|rclone\.org\/install|zed\.dev\/install|aspire\.dev\/install|elastic\.co\/start-local|openclaw\.ai\/install|pixi\.sh\/|release\.anza\.xyz|get-ghcup\.haskell\.org|install\.julialang\.org|nixos\.org\/nix|cli\.github\.com|sdk\.cloud\.google\.com|sentry\.io\/get-cli|install\.datadoghq\.com|tailscale\.com\/install|get\.k3s\.io|fly\.io\/install|get\.volta\.sh|raw\.githubusercontent\.com\/(?:homebrew|nvm-sh|helm\/helm)\/)(?![^\n]*https?:)/;
