@@ -17,3 +17,13 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     return this;
   }
 }
+
+/** Computes once for each object: a skill, or an array of maybe 10,000, is the same one until something changes. */
+export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    const known = made.get(key) ?? { value: make(key) };
+    made.set(key, known);
+    return known.value;
+  };
+}

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { assertDataInRoot } from '../../../kernel/host.ts';
 import { schema } from '../../../lib/arguments/index.ts';
-import { countTokens, nearestIds, withNote } from '../../../lib/text/index.ts';
+import { countTokens, withNote } from '../../../lib/text/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
@@ -11,7 +11,7 @@ import { isPresetGroup } from './config/presets.ts';
 import { assertOpen, meaningOf, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { namedTools } from './show/formats.ts';
-import { boundSkill, heldOrDisabled } from './show/scope.ts';
+import { boundSkill, heldOrDisabled, whoSees } from './show/scope.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { instanceOf } from './sources/instance.ts';
@@ -39,7 +39,7 @@ export function knownSkill(parts: Pick<Parts, 'catalog' | 'closing'>, skillId: s
   const snapshot = parts.catalog.snapshot();
   const skill = skillNamed(snapshot, skillId);
   if (skill) return skill;
-  throw skillNotFound(skillId, nearestIds(snapshot.byId.keys(), skillId));
+  throw skillNotFound(skillId, snapshot.byId.keys());
 }
 
 // --- internal ---
@@ -92,10 +92,7 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
       return !source || guard().mayGive({ path: relative(source.location, path), bytes });
     }),
     agents: () => Object.keys(config.agents).map((agentId) => scopes.declared({ agentId })),
-    whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
-      const { whoSees } = await import('./show/who-sees.ts');
-      return whoSees(catalog.snapshot(), agents, scopes);
-    }),
+    whoSees: later('admin.whoSees(agents)', [turns], async (agents) => whoSees(catalog.snapshot(), agents, scopes)),
     setDisabled: later('admin.setDisabled(disabling, isDisabled, actor)', [disabledSkill, flag, actor], (...given) =>
       setDisabled(parts, ...given),
     ),

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { declaredAgents } from '../../../kernel/host.ts';
 import { withFallback } from '../../../lib/errors/index.ts';
-import { futureRealPath, type Reservation, reserve } from '../../../lib/files/index.ts';
+import { futureRealPath, reserve } from '../../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
 import { userCacheDirectory, userStateDirectory } from '../../../lib/trust/index.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -208,7 +208,8 @@ function openBase(
   const trusted = options.trust ?? true;
   const dataDir = join(root, 'data', 'skill_registry');
   const configFile = join(dataDir, 'config.yaml');
-  const ownData = reserveOwnData(root);
+  const ownData = reserve(root, 'skill_registry');
+  ownData.keep(reservedPaths(root));
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cacheParts = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, ...features.flatMap(({ cache = [] }) => cache)];
   const cache = createCache(cacheFile, cacheParts);
@@ -305,7 +306,8 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     heldMeanwhile: (skills) => guard().heldMeanwhile(skills),
     heldBecause: (skill) => admit({ skill, kind: 'line', audience: 'model' }).heldBecause,
     async beforeScan() {
-      ownData.renew();
+      // A folder can be created or become a link at any time.
+      ownData.keep(reservedPaths(root));
       let isMore = false;
       for (const feature of opened) isMore = (await feature.beforeScan?.()) === true || isMore;
       return isMore;
@@ -317,18 +319,6 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
 }
 
 /** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */
-interface OwnData extends Pick<Reservation, 'release'> {
-  /** Resolves the paths again: a folder can be created or become a link at any time. */
-  renew(): void;
-}
-
-function reserveOwnData(root: string): OwnData {
-  const reservation = reserve(root, 'skill_registry');
-  const renew = (): void => reservation.keep(reservedPaths(root));
-  renew();
-  return { renew, release: reservation.release };
-}
-
 function reservedPaths(root: string): readonly string[] {
   const data = join(futureRealPath(root), 'data');
   const folder = futureRealPath(join(futureRealPath(data), 'skill_registry'));

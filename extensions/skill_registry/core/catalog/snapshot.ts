@@ -1,5 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { eachWithBreaks } from '../../../../lib/breaks/index.ts';
+import { onceFor } from '../../../../lib/recent-map/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { PackScopes } from '../sources/types.ts';
 
@@ -42,22 +43,18 @@ export function skillNamed(
 }
 
 /** The maps are copies, made once: changing them does not change the catalog. */
-export function copyForCallers(snapshot: Snapshot): Snapshot {
-  const known = copies.get(snapshot);
-  if (known) return known;
+export const copyForCallers: (snapshot: Snapshot) => Snapshot = onceFor((snapshot) => {
   const { byId, byQualifiedId, builtIn, packs } = snapshot;
   // A pack has two ids; both lead to one copy.
   const packCopies = new Map([...packs.values()].map((pack) => [pack, copyOfPack(pack)]));
-  const copy = frozen({
+  return frozen({
     ...snapshot,
     byId: readOnly(new Map(byId)),
     byQualifiedId: readOnly(new Map(byQualifiedId)),
     builtIn: readOnly(new Map(builtIn)),
     packs: readOnly(new Map([...packs].map(([id, pack]) => [id, packCopies.get(pack) as Pack]))),
   });
-  copies.set(snapshot, copy);
-  return copy;
-}
+});
 
 /** Apart from the version. Most skills are the same objects. */
 export async function isSameCatalog(before: Snapshot, after: Snapshot): Promise<boolean> {
@@ -97,8 +94,6 @@ export function frozen<T extends object>(value: T): T {
 }
 
 // --- internal ---
-
-const copies = new WeakMap<Snapshot, Snapshot>();
 
 /** All callers share the copies, so none changes them by mistake. */
 function readOnly<Key, Value>(map: Map<Key, Value>): ReadonlyMap<Key, Value> {

@@ -1,11 +1,11 @@
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
+import { onceFor } from '../../../../lib/recent-map/index.ts';
 import { showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Conversations } from '../show/conversations.ts';
-import { onceFor } from '../show/formats.ts';
 import { type Found, heldOrDisabled, type Scopes } from '../show/scope.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import { withFallback } from '../../../../lib/errors/index.ts';
+import { onceFor } from '../../../../lib/recent-map/index.ts';
 import type { TextIndex } from '../../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /** Has the id, because the id is searched too. A skill on another machine has a digest of its header. */
-export function documentKey(skill: Skill): string {
-  const { digest, id, remote } = skill;
-  const key =
-    keys.get(skill) ?? (remote ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${id} header` : `${digest} ${id}`);
-  keys.set(skill, key);
-  return key;
-}
+export const documentKey: (skill: Skill) => string = onceFor((skill) =>
+  skill.remote
+    ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${skill.id} header`
+    : `${skill.digest} ${skill.id}`,
+);
 
 /** Of the header alone, until the whole document is in the index; of a skill on another machine that is the whole. */
 export function headerKey(skill: Skill): string {
@@ -31,8 +30,3 @@ export function headerText({ id, name, tags, triggerKeywords, description }: Ski
 export function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
   return skill.remote ? '' : withFallback(() => bodyOf(readSkill(skill).toString('utf8')));
 }
-
-// --- internal ---
-
-/** Asked for all skills after each change. */
-const keys = new WeakMap<Skill, string>();

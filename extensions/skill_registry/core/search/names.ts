@@ -1,3 +1,4 @@
+import { onceFor } from '../../../../lib/recent-map/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -25,11 +26,7 @@ export interface NameTable {
 }
 
 /** Made when it is asked for: after most changes nobody searches. */
-export function namesOf(skills: readonly Skill[]): NameTable {
-  const table = tables.get(skills) ?? makeNameTable(skills);
-  tables.set(skills, table);
-  return table;
-}
+export const namesOf: (skills: readonly Skill[]) => NameTable = onceFor(makeNameTable);
 
 export function scoresByName(table: NameTable, query: string): ReadonlyMap<number, number> {
   const scores = new Map<number, number>();
@@ -61,8 +58,6 @@ export function lastUpTo(numbers: Uint32Array, most: number): number {
 }
 
 // --- internal ---
-
-const tables = new WeakMap<readonly Skill[], NameTable>();
 
 function makeNameTable(skills: readonly Skill[]): NameTable {
   const triggers = new Map<string, number[]>();

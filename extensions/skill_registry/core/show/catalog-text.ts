@@ -1,3 +1,4 @@
+import { onceFor } from '../../../../lib/recent-map/index.ts';
 import { loadTokenCounter } from '../../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import {
@@ -6,7 +7,6 @@ import {
   isShort,
   type NamedTools,
   omissionLine,
-  onceFor,
   provisionalLine,
   type TokenCounter,
   withShortLines,

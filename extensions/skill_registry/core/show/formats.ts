@@ -1,3 +1,4 @@
+import { onceFor } from '../../../../lib/recent-map/index.ts';
 import { foldLine, plural, shorten } from '../../../../lib/text/index.ts';
 import { secondsToIndex } from '../search/list-skills.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
@@ -81,16 +82,6 @@ export interface ShortLines extends CatalogFormat {
 /** Longer descriptions are cut at a word. The same object for the same counter and format. */
 export function withShortLines(format: CatalogFormat, count: TokenCounter): ShortLines {
   return shortLines(count)(format);
-}
-
-/** Computes once for each object: a skill, or an array of maybe 10,000, is the same one until something changes. */
-export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const made = new WeakMap<Key, { readonly value: Value }>();
-  return (key) => {
-    const known = made.get(key) ?? { value: make(key) };
-    made.set(key, known);
-    return known.value;
-  };
 }
 
 // --- internal ---

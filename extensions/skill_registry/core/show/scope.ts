@@ -1,11 +1,11 @@
 import type { CodedError, TurnContext } from 'skill-registry/kernel';
-import { RecentMap } from '../../../../lib/recent-map/index.ts';
+import { onceFor, RecentMap } from '../../../../lib/recent-map/index.ts';
 import { frozen, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { AgentConfig, SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type Conversations, NOTHING } from './conversations.ts';
-import { onceFor } from './formats.ts';
+import type { AgentView, SkillVisibility } from './types.ts';
 
 /** Why an existing skill is refused. Callers get SKILL_NOT_FOUND; only the usage event has the reason. */
 export type Refusal =
@@ -159,6 +159,33 @@ export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnC
   return new Set(ids.flatMap((id) => withCopy(snapshot, boundSkill(snapshot, id))).map((skill) => skill.qualifiedId));
 }
 
+/** @param agents - Each with what it is bound to. */
+export function whoSees(
+  snapshot: Snapshot,
+  agents: readonly TurnContext[],
+  { declared, offerRefusal }: Pick<Scopes, 'declared' | 'offerRefusal'>,
+): readonly SkillVisibility[] {
+  const winners = new Set(snapshot.skills);
+  // A file that two sources have is one skill.
+  const files = new Set(snapshot.skills.map(({ realFile }) => realFile));
+  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => {
+    if (winners.has(skill) || (skill.realFile !== null && files.has(skill.realFile))) return false;
+    files.add(skill.realFile);
+    return true;
+  });
+  const turns: readonly TurnContext[] = [{}, ...agents.map(declared)];
+  return [...snapshot.skills, ...losers].map((skill) => {
+    const isLoser = !winners.has(skill);
+    const views = turns.map((turn): AgentView => {
+      const refusal = offerRefusal(skill, turn);
+      const isBound = turn.boundSkills !== undefined;
+      const because = refusal ? REASONS[refusal](skill) : isLoser && !isBound ? TAKEN : undefined;
+      return { agent: turn.agentId ?? null, ...(because === undefined ? {} : { because }) };
+    });
+    return { skill, isLoser, views };
+  });
+}
+
 // --- internal ---
 
 interface Bound {
@@ -278,3 +305,13 @@ function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[
     return [{ ...skill, id: skill.qualifiedId }];
   });
 }
+
+const TAKEN = 'another skill has its id; it is read by its qualified id';
+
+const REASONS: Readonly<Record<Refusal, (skill: Skill) => string>> = {
+  SKILL_HELD: ({ heldBecause = '' }) => `held: ${heldBecause}`,
+  SKILL_DISABLED: () => 'disabled in the config',
+  SKILL_HIDDEN: ({ hiddenBecause = '' }) => hiddenBecause,
+  SKILL_NOT_MODEL_INVOCABLE: () => 'it hides itself from models (disable-model-invocation)',
+  SKILL_OUT_OF_SCOPE: () => 'not among the skills that the agent is bound to (uses_skills, or agents in the config)',
+};

@@ -1,5 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { RecentMap } from '../../../../lib/recent-map/index.ts';
+import { onceFor, RecentMap } from '../../../../lib/recent-map/index.ts';
 import { delimited } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { skillsForFiles } from '../search/for-files.ts';
@@ -15,7 +15,7 @@ import {
   type ThreadChoice,
 } from './catalog-text.ts';
 import type { Conversations } from './conversations.ts';
-import { BULLETS, type NamedTools, namedTools, onceFor, type TokenCounter, XML, XML_ADDRESSES } from './formats.ts';
+import { BULLETS, type NamedTools, namedTools, type TokenCounter, XML, XML_ADDRESSES } from './formats.ts';
 import type { SkillTokenCounts } from './token-counts.ts';
 
 export interface TurnTextOptions {

@@ -28,20 +28,19 @@ export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: 
     bytes,
   };
   for (const key of OPTIONAL_KEYS) {
-    if (header[key] !== undefined) (skill as Record<keyof Optional, unknown>)[key] = header[key];
+    if (header[key] !== undefined) (skill as Record<OptionalKey, unknown>)[key] = header[key];
   }
   return skill;
 }
 
 // --- internal ---
 
-type Optional = Pick<
-  SkillHeader,
-  'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate' | 'fillsLeft'
->;
+type OptionalKey = {
+  [Key in keyof SkillHeader]-?: undefined extends SkillHeader[Key] ? Key : never;
+}[keyof SkillHeader];
 
 /** An object, so the compiler reports a missing key. */
-const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
+const OPTIONAL: Readonly<Record<OptionalKey, true>> = {
   argumentHint: true,
   version: true,
   author: true,
@@ -50,4 +49,4 @@ const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
   gate: true,
   fillsLeft: true,
 };
-const OPTIONAL_KEYS = Object.keys(OPTIONAL) as readonly (keyof Optional)[];
+const OPTIONAL_KEYS = Object.keys(OPTIONAL) as readonly OptionalKey[];

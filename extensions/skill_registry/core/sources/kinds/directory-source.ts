@@ -1,5 +1,6 @@
 import { lstatSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { runSteps } from '../../../../../lib/breaks/index.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../../../../lib/files/index.ts';
 import type { Profile } from '../../skill/profile.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { linkTargets } from '../link-targets.ts';
+import { homeFolders, workTreeOf } from '../agent-folders.ts';
 import {
   isSameList,
   linkedOut,
@@ -199,4 +200,40 @@ function wrongKind(root: string, realRoot: string, isFile: boolean): Problem | u
   const expected = isFile ? 'a file, because its path ends with .md' : 'a folder or a .md file';
   const message = `This source is ${found}, expected ${expected}. Correct the path or remove the source.`;
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
+}
+
+/**
+ * Allows other sources, the user's own folders, and the root or git work tree around the source. Never a folder that
+ * contains the source: that would include everything in it. @param realRoot - Real path of the source.
+ * @param onlyWithin - When set, links may lead only to folders and `.md` files below that folder.
+ */
+function linkTargets(
+  realRoot: string,
+  root: string,
+  sources: readonly SkillSource[],
+  onlyWithin: OnlyWithin | undefined,
+): (target: string) => boolean {
+  let allowed: readonly string[] | undefined;
+  return (target) => {
+    allowed ??= onlyWithin ? [futureRealPath(onlyWithin.folder)] : allowedFolders(realRoot, root, sources);
+    if (isInside(realRoot, target) || !allowed.some((folder) => isInside(target, folder))) return false;
+    return !onlyWithin || isFolderOrMarkdown(target);
+  };
+}
+
+/** Other kinds are excluded: a package's folders do not belong to the user, and a pack is a file. */
+const FOLLOWED_INTO: ReadonlySet<string> = new Set(['directory', 'file']);
+
+function allowedFolders(realRoot: string, root: string, sources: readonly SkillSource[]): readonly string[] {
+  const named = sources.flatMap(({ kind, location }) =>
+    FOLLOWED_INTO.has(kind) && isAbsolute(location) ? location : [],
+  );
+  const folders = [...named, ...homeFolders(homedir())].flatMap((folder) => realPathOf(folder) ?? []);
+  const around = [realPathOf(root), workTreeOf(realRoot)].flatMap((folder) => folder ?? []);
+  return [...folders, ...around.filter((folder) => isInside(realRoot, folder))];
+}
+
+/** Other files may be secrets of the user, which somebody's repository could link as a SKILL.md. */
+function isFolderOrMarkdown(path: string): boolean {
+  return /\.md$/i.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

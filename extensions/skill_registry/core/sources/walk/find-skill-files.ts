@@ -271,18 +271,9 @@ function leadsOut(path: string, target: string, realRoot: string, { mayLeadTo, u
 }
 
 /** Folders where a skill keeps examples of a SKILL.md. */
-const PARTS = new Set([
-  'assets',
-  'example',
-  'examples',
-  'fixtures',
-  'references',
-  'resources',
-  'scripts',
-  'template',
-  'templates',
-  'tests',
-]);
+const PARTS = new Set(
+  'assets example examples fixtures references resources scripts template templates tests'.split(' '),
+);
 
 /** Finds a misplaced SKILL.md that turns a folder of skills into one skill. @param dir - Of a source. */
 export function hidesSkills(dir: string): readonly Problem[] {
