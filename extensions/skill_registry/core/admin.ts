@@ -8,7 +8,7 @@ import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { actor, aFunction, type CheckedCalls, ofTurn, text, texts, turn, words } from './checked-calls.ts';
 import { isPresetGroup } from './config/presets.ts';
-import { assertOpen, meaningOf, type Parts } from './parts.ts';
+import { assertOpen, moreSearch, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { namedTools } from './show/formats.ts';
 import { boundSkill, heldOrDisabled, whoSees } from './show/scope.ts';
@@ -100,18 +100,17 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
 }
 
 function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Given) {
-  const { catalog, config, elsewhere, scopes, searcher, tokens } = parts;
+  const { catalog, config, scopes, searcher, tokens } = parts;
   return {
     prepareSearch: later('admin.prepareSearch(query)', [words], async (query = '') => {
       assertOpen(parts);
       const skills = scopes.visible({});
-      await Promise.all([searcher.prepare(skills), elsewhere.ready(query, skills), meaningOf(parts)?.ready(query)]);
+      await Promise.all([searcher.prepare(skills), moreSearch(parts).ready(query, skills)]);
     }),
     prepareQuery: later('admin.prepareQuery(query, turn)', [text, ofTurn], async (query, turn) => {
       assertOpen(parts);
       const skills = scopes.visible(turn);
-      const prepared = searcher.prepareHeaders(skills);
-      await Promise.all([prepared, elsewhere.ready(query, skills), meaningOf(parts)?.ready(query)]);
+      await Promise.all([searcher.prepareHeaders(skills), moreSearch(parts).ready(query, skills)]);
     }),
     async contextCost() {
       const text = await context('', { preview: true });

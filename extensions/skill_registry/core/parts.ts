@@ -17,7 +17,7 @@ import { createHooks, type Hooks } from './hooks.ts';
 import type { InternalOptions } from './options.ts';
 import { type ReadingContext, SkillReading } from './read/reading.ts';
 import type { GivenByFeature, Opened } from './seams.ts';
-import { createElsewhere, type Elsewhere } from './search/elsewhere.ts';
+import type { Elsewhere } from './search/hits.ts';
 import { Searcher } from './search/searcher.ts';
 import type { Meaning } from './search/types.ts';
 import { type Conversations, createConversations } from './show/conversations.ts';
@@ -27,6 +27,7 @@ import { registryClosed } from './skill/errors.ts';
 import type { Admission, Guard, LeavingBytes, LeavingLine } from './skill/guard.ts';
 import { NOT_INSPECTED } from './skill/held.ts';
 import type { Profile, ValidationProfile } from './skill/profile.ts';
+import type { Skill } from './skill/skill.ts';
 import { hostEnvironment } from './sources/host-environment.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
@@ -71,7 +72,6 @@ export interface Parts extends SourceReader {
   readonly trusted: boolean;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
-  readonly elsewhere: Elsewhere;
   /** Undefined: the cache is in memory. */
   readonly cacheFile: string | undefined;
   /** cache.db, for whoever keeps a connection of their own. */
@@ -124,7 +124,6 @@ export async function openParts(
     conversations,
     tokens,
     searcher,
-    elsewhere: createElsewhere(() => (closing.signal.aborted ? [] : catalog.sources())),
     openCache,
     scopes,
     reading: new SkillReading({
@@ -167,9 +166,22 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
   if (closing.signal.aborted) throw registryClosed();
 }
 
-/** Undefined: search uses words only. */
-export function meaningOf({ opened }: Pick<Parts, 'opened'>): Meaning | undefined {
-  return opened.find(({ meaning }) => meaning)?.meaning;
+export interface MoreSearch {
+  readonly meaning: Meaning | undefined;
+  readonly elsewhere: Elsewhere | undefined;
+  /** Before a search. */
+  readonly ready: (query: string, skills: readonly Skill[]) => Promise<unknown>;
+}
+
+/** What features add to a search by words. */
+export function moreSearch({ opened }: Pick<Parts, 'opened'>): MoreSearch {
+  const meaning = opened.find((feature) => feature.meaning)?.meaning;
+  const elsewhere = opened.find((feature) => feature.elsewhere)?.elsewhere;
+  return {
+    meaning,
+    elsewhere,
+    ready: (query, skills) => Promise.all([elsewhere?.ready(query, skills), meaning?.ready(query)]),
+  };
 }
 
 // --- internal ---

@@ -22,7 +22,7 @@ import {
 import { type ConfigReader, configOf } from './config/read-config.ts';
 import type { Core, Feature } from './feature.ts';
 import type { InternalOptions } from './options.ts';
-import { assertOpen, meaningOf, openParts, type Parts } from './parts.ts';
+import { assertOpen, moreSearch, openParts, type Parts } from './parts.ts';
 import type { ToolRegistry } from './seams.ts';
 import { namedFiles } from './search/for-files.ts';
 import { listSkills } from './search/list-skills.ts';
@@ -174,7 +174,7 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
       const isForPerson = query.audience === 'person';
       const skills = isForPerson ? catalog.snapshot().skills : scopes.visible(turn);
       const paths = [...(query.paths ?? []), ...(turn.paths ?? [])];
-      const found = listSkills({ ...parts, meaning: meaningOf(parts), isInspected, inspect }, skills, {
+      const found = listSkills({ ...parts, ...moreSearch(parts), isInspected, inspect }, skills, {
         ...query,
         paths,
       });
@@ -229,7 +229,7 @@ function contextOf(parts: Parts): SkillRegistry['context'] {
     const added = opened.flatMap(({ turns }) => turns?.text(turn) ?? []);
     // These modules take as long to load as a hundred skills, and most commands need none.
     turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-      createTurnText({ ...parts, counting: parts.tokens.counting, meaning: meaningOf(parts), onShown }),
+      createTurnText({ ...parts, counting: parts.tokens.counting, meaning: moreSearch(parts).meaning, onShown }),
     );
     const text = await (await turnText)(seen, prompt, turn);
     return added.length > 0 ? [text ?? [], added].flat().join('\n\n') : text;

@@ -7,6 +7,7 @@ import type { ConfigPart } from './config/config-keys.ts';
 import type { KeptQueries } from './events.ts';
 import type { Meter } from './read/types.ts';
 import type { ReviewPages } from './review.ts';
+import type { Elsewhere } from './search/hits.ts';
 import type { Meaning } from './search/types.ts';
 import type { Narrowed } from './show/scope.ts';
 import type { Guard } from './skill/guard.ts';
@@ -46,6 +47,8 @@ export interface Opened<Part = unknown> {
   /** Exactly one feature gives it. */
   readonly guard?: Guard;
   readonly meaning?: Meaning;
+  /** At most one feature gives it. */
+  readonly elsewhere?: Elsewhere;
   /** At most one feature gives it. */
   readonly meter?: Meter;
   /** Where the owner keeps them. Only a person at this machine may see one. At most one feature gives it. */

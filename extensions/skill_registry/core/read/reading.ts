@@ -53,12 +53,7 @@ export class SkillReading implements Reading {
 
   /** As for a model. Undefined, and no load, when the body has more tokens. */
   async readWithin(mostTokens: number, skillId: string, turn: TurnContext): Promise<SkillContent | undefined> {
-    const request = { skillId, audience: 'model', turn } as const;
-    const read = await this.#load(
-      request,
-      (admitted, id) => this.#contentOf(admitted, id, request),
-      ({ digest, approxTokens: tokens }) => (tokens > mostTokens ? undefined : { digest, tokens }),
-    );
+    const read = await this.#loadContent({ skillId, audience: 'model', turn }, mostTokens);
     return read.approxTokens > mostTokens ? undefined : read;
   }
 
@@ -303,11 +298,12 @@ export class SkillReading implements Reading {
     return short.skill === skill ? skill.id : skill.qualifiedId;
   }
 
-  async #loadContent(request: LoadRequest): Promise<SkillContent> {
+  /** @param most - Tokens of what is handed over. */
+  #loadContent(request: LoadRequest, most: number = Number.POSITIVE_INFINITY): Promise<SkillContent> {
     return this.#load(
       request,
       (admitted, id) => this.#contentOf(admitted, id, request),
-      ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
+      ({ digest, approxTokens: tokens }) => (tokens > most ? undefined : { digest, tokens }),
     );
   }
 

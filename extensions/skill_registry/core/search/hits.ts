@@ -56,6 +56,14 @@ export interface Found {
   readonly total: number;
 }
 
+/** Search of sources that search themselves, because bodies of their skills are not here. */
+export interface Elsewhere {
+  /** Asks the sources of these skills. Resolves with their answers, at the latest after half a second. */
+  ready(query: string, skills: readonly Skill[]): Promise<void>;
+  /** Adds what they found. `pending`: skills of sources that have not answered: only their lines were searched. */
+  add(found: Found, query: string, skills: readonly Skill[], accepts: Accepts): Found & { readonly pending: number };
+}
+
 /** @param most - Number of `hits`: thousands may be found. */
 export function hitsOf(
   pool: Pool,

@@ -2,16 +2,15 @@ import { plural, shorten } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
-import { type Elsewhere, withElsewhere } from './elsewhere.ts';
 import { skillsForFiles } from './for-files.ts';
-import type { SearchHit } from './hits.ts';
+import type { Elsewhere, SearchHit } from './hits.ts';
 import type { Searcher } from './searcher.ts';
 import type { ListedSkill, ListQuery, Meaning, SkillList } from './types.ts';
 import { meaningReason, reasonFor } from './why.ts';
 
 export interface ListSkillsOptions {
   readonly searcher: Searcher;
-  readonly elsewhere: Elsewhere;
+  readonly elsewhere: Elsewhere | undefined;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'likeness'> | undefined;
   /** The bytes of SKILL.md; may throw. */
@@ -53,10 +52,10 @@ export function listSkills(
   const accepted = tag === undefined && source === undefined ? undefined : accepts;
   const mayTell = audience === 'person' ? undefined : isInspected;
   const here = searcher.search(skills, text, accepted, meaning?.likeness(skills, text), mayTell);
-  const away = elsewhere.found(text, skills);
   // Of a body that was not inspected, not even its own source tells a model which phrases it has.
   const mayAdd = (skill: Skill): boolean => accepts(skill) && (!text.includes('"') || mayTell?.(skill) !== false);
-  const { hits: best, total, terms, untold } = withElsewhere(here, away.scores, mayAdd);
+  const { terms, untold } = here;
+  const { hits: best, total, pending: away } = elsewhere?.add(here, text, skills, mayAdd) ?? { ...here, pending: 0 };
   const nearest = best.length > 0 ? [] : here.nearest;
   // The next answer has them.
   for (const skill of untold.slice(0, MOST_INSPECTED)) inspect(skill);
@@ -80,10 +79,10 @@ export function listSkills(
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
   const unindexed = searcher.unindexed(skills);
-  const pending = Math.max(unindexed, untold.length, away.pending);
+  const pending = Math.max(unindexed, untold.length, away);
   // Nothing waits for the whole index: a later answer has it.
   if (unindexed > 0) searcher.prepare(skills).catch(() => undefined);
-  if (away.pending > 0) elsewhere.ready(text, skills).catch(() => undefined);
+  if (away > 0) elsewhere?.ready(text, skills).catch(() => undefined);
   const more = {
     ...(nearest.length > 0 ? { nearest } : {}),
     ...(pending > 0 ? ({ provisional: true, pending } as const) : {}),

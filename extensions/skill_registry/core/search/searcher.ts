@@ -51,8 +51,8 @@ const MAX_HITS = 200;
 const MAX_READ = 1000;
 /** Characters written in one transaction: larger batches rewrite fewer rows. */
 const BATCH_CHARACTERS = 500_000;
-/** Written in one transaction: some ten milliseconds. */
-const HEADERS_AT_ONCE = 500;
+/** Skills written in one transaction: of headers, some ten milliseconds. */
+const MOST_AT_ONCE = 500;
 
 export class Searcher {
   /** Of skills that `withText` made. */
@@ -131,14 +131,7 @@ export class Searcher {
       const all = this.#missing(index, skills);
       return isLittle(all) ? [] : all.filter((skill) => documentOf(index, skill) === undefined);
     });
-    let batch = createBatch();
-    for (const skill of missing) {
-      await takeBreak();
-      if (this.#isClosed) return;
-      batch.add(headerKey(skill), headerText(skill), '');
-      if (batch.documents.length >= HEADERS_AT_ONCE) batch = this.#guarded.use((index) => written(index, batch));
-    }
-    this.#guarded.use((index) => written(index, batch));
+    await this.#index(missing, addHeader);
   }
 
   /** The skill as it would be with this SKILL.md, for a search; undefined when the text has no header. */
@@ -178,7 +171,7 @@ export class Searcher {
     const batch = createBatch();
     for (const skill of missing) {
       if (isWhole) this.#addTo(batch, skill);
-      else if (documentOf(index, skill) === undefined) batch.add(headerKey(skill), headerText(skill), '');
+      else if (documentOf(index, skill) === undefined) addHeader(batch, skill);
     }
     written(index, batch);
     const pool = makePool(skills, index);
@@ -194,17 +187,20 @@ export class Searcher {
       index.emptyWhenStale(skills.length, Date.now());
       return this.#missing(index, skills);
     });
+    await this.#index(missing, (batch, skill) => this.#addTo(batch, skill));
+    if (!this.#isClosed) this.#guarded.use((index) => this.#poolOf(index, skills));
+  }
+
+  async #index(skills: readonly Skill[], add: (batch: OpenBatch, skill: Skill) => void): Promise<void> {
     let batch = createBatch();
-    for (const [done, skill] of missing.entries()) {
-      await takeBreak(done, missing.length);
+    for (const [done, skill] of skills.entries()) {
+      await takeBreak(done, skills.length);
       if (this.#isClosed) return;
-      this.#addTo(batch, skill);
-      if (batch.characters() >= BATCH_CHARACTERS) batch = this.#guarded.use((index) => written(index, batch));
+      add(batch, skill);
+      const isFull = batch.characters() >= BATCH_CHARACTERS || batch.documents.length >= MOST_AT_ONCE;
+      if (isFull) batch = this.#guarded.use((index) => written(index, batch));
     }
-    this.#guarded.use((index) => {
-      written(index, batch);
-      this.#poolOf(index, skills);
-    });
+    this.#guarded.use((index) => written(index, batch));
   }
 
   #missing(index: TextIndex, skills: readonly Skill[]): readonly Skill[] {
@@ -254,6 +250,10 @@ interface StoredPool {
 
 function isLittle(missing: readonly Skill[]): boolean {
   return missing.reduce((sum, { bytes }) => sum + bytes, 0) <= BATCH_CHARACTERS;
+}
+
+function addHeader(batch: OpenBatch, skill: Skill): void {
+  batch.add(headerKey(skill), headerText(skill), '');
 }
 
 function written(index: TextIndex, batch: OpenBatch): OpenBatch {

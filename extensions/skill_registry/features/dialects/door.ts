@@ -7,7 +7,7 @@ import { text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import { contentWithNote } from '../../core/read/reading.ts';
 import type { MakeTool, Opened, ToolRegistry } from '../../core/seams.ts';
-import { withoutHiddenText } from '../../core/tools/list-and-read-skills.ts';
+import { withoutHiddenText } from '../../core/tools/index.ts';
 import { dialectsConfig } from './config.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { skillTool } from './skill.ts';

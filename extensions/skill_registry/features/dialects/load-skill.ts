@@ -5,7 +5,7 @@ import { showName } from '../../../../lib/text/index.ts';
 import { contentWithNote } from '../../core/read/reading.ts';
 import type { ToolRegistry } from '../../core/seams.ts';
 import type { ResourceInfo } from '../../core/skill/skill.ts';
-import { withoutHiddenText } from '../../core/tools/list-and-read-skills.ts';
+import { withoutHiddenText } from '../../core/tools/index.ts';
 
 /**
  * The only tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,

@@ -8,7 +8,7 @@ import type { ToolRegistry } from '../../core/seams.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { splitFrontmatter } from '../../core/skill/frontmatter.ts';
 import { newFrontmatter } from '../../core/skill/yaml-fields.ts';
-import { listForModels, withoutHiddenText } from '../../core/tools/list-and-read-skills.ts';
+import { listForModels, withoutHiddenText } from '../../core/tools/index.ts';
 import { replaceText } from '../proposals/propose/replace-text.ts';
 import { changeSkill, type RequestedChange } from '../proposals/tools.ts';
 

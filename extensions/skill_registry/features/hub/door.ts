@@ -4,6 +4,7 @@ import type { Opened } from '../../core/seams.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { hubConfig, NO_HUB } from './config.ts';
 import { hubKind } from './machine/hub-kind.ts';
+import { searchOfSources } from './machine/search.ts';
 
 /** One registry for many machines. Needs the guard, history, proposals, install and pages. */
 export const hub: Feature = {
@@ -21,7 +22,7 @@ export const hub: Feature = {
 // --- internal ---
 
 /** Tells a source what agents do with its skills. */
-function open({ catalog, events }: Core): Opened {
+function open({ catalog, closing, events }: Core): Opened {
   const tell = (what: 'loads' | 'refused', skill: Skill | undefined, { preview, agentId }: TurnContext): void => {
     if (!skill || preview) return;
     catalog
@@ -34,5 +35,5 @@ function open({ catalog, events }: Core): Opened {
     if (!turn || path !== 'SKILL.md' || outcome === 'failure') return;
     tell(outcome === 'success' ? 'loads' : 'refused', skill, turn);
   });
-  return {};
+  return { elsewhere: searchOfSources(() => (closing.signal.aborted ? [] : catalog.sources())) };
 }

@@ -1,21 +1,8 @@
-import { RecentMap } from '../../../../lib/recent-map/index.ts';
-import { abortAfter } from '../../../../lib/waiting/index.ts';
-import type { Skill } from '../skill/skill.ts';
-import type { SkillSource } from '../sources/source.ts';
-import type { Found, SearchHit } from './hits.ts';
-
-/** What sources find that search themselves, because their bodies are not here. */
-export interface Elsewhere {
-  /** Asks the sources of these skills. Resolves with their answers, at the latest after half a second. */
-  ready(query: string, skills: readonly Skill[]): Promise<void>;
-  found(query: string, skills: readonly Skill[]): FoundElsewhere;
-}
-
-export interface FoundElsewhere {
-  readonly scores: ReadonlyMap<Skill, number>;
-  /** Number of skills of sources that have not answered: only their lines were searched. */
-  readonly pending: number;
-}
+import { RecentMap } from '../../../../../lib/recent-map/index.ts';
+import { abortAfter } from '../../../../../lib/waiting/index.ts';
+import type { Elsewhere, Found, SearchHit } from '../../../core/search/hits.ts';
+import type { Skill } from '../../../core/skill/skill.ts';
+import type { SkillSource } from '../../../core/sources/source.ts';
 
 const WAIT_MS = 500;
 const KEPT_QUERIES = 50;
@@ -26,7 +13,8 @@ const MOST = 0.84;
 /** Of a weak hit. */
 const WEAK = 0.27;
 
-export function createElsewhere(sources: () => readonly SkillSource[]): Elsewhere {
+/** Asks hubs, where the bodies of skills are that were not read here yet. */
+export function searchOfSources(sources: () => readonly SkillSource[]): Elsewhere {
   const answers = new RecentMap<string, ReadonlyMap<string, ReadonlyMap<string, number> | undefined>>(KEPT_QUERIES);
   const keyOf = (query: string): string => query.trim().slice(0, MAX_QUERY);
   const searching = (skills: readonly Skill[]): readonly SkillSource[] => {
@@ -45,44 +33,41 @@ export function createElsewhere(sources: () => readonly SkillSource[]): Elsewher
         [source.id, await source.search?.(key, signal).catch(() => undefined)] as const;
       answers.set(key, new Map(await Promise.all(asked.map(ask))));
     },
-    found(query, skills) {
-      const scores = new Map<Skill, number>();
+    add(found, query, skills, accepts) {
       const asked = new Set(searching(skills).map(({ id }) => id));
-      if (asked.size === 0) return { scores, pending: 0 };
+      if (asked.size === 0) return { ...found, pending: 0 };
       const answer = answers.get(keyOf(query));
+      const scores = new Map<Skill, number>();
       let pending = 0;
       for (const skill of skills) {
         if (!asked.has(skill.source)) continue;
         const score = answer?.get(skill.source)?.get(skill.qualifiedId);
-        if (score !== undefined) scores.set(skill, score);
+        if (score !== undefined && accepts(skill)) scores.set(skill, score);
         if (skill.remote === 'until-read' && !answer?.get(skill.source)) pending++;
       }
-      return { scores, pending };
+      return { ...merged(found, scores), pending };
     },
   };
 }
 
+// --- internal ---
+
 /** The best first. What was found here and there has the better score of both. */
-export function withElsewhere<T extends Found>(
-  found: T,
-  scores: FoundElsewhere['scores'],
-  accepts: (skill: Skill) => boolean,
-): T {
-  const others = [...scores].filter(([skill]) => accepts(skill));
-  if (others.length === 0) return found;
+function merged(found: Found, scores: ReadonlyMap<Skill, number>): Found {
+  if (scores.size === 0) return found;
   // Whatever a source says of its own skills: one answer has one scale.
-  const scale = Math.max(1, ...others.map(([, score]) => score / MOST));
-  const merged = new Map<Skill, SearchHit>(found.hits.map((hit) => [hit.skill, hit]));
+  const scale = Math.max(1, ...[...scores.values()].map((score) => score / MOST));
+  const all = new Map<Skill, SearchHit>(found.hits.map((hit) => [hit.skill, hit]));
   let added = 0;
-  for (const [skill, given] of others) {
+  for (const [skill, given] of scores) {
     const score = Math.min(given / scale, MOST);
-    const here = merged.get(skill);
+    const here = all.get(skill);
     if (!here) added++;
-    if (!here || here.score < score) merged.set(skill, { skill, score, ...(score < WEAK ? { weak: true } : {}) });
+    if (!here || here.score < score) all.set(skill, { skill, score, ...(score < WEAK ? { weak: true } : {}) });
   }
-  const sorted = [...merged.values()].sort((one, other) => other.score - one.score);
+  const sorted = [...all.values()].sort((one, other) => other.score - one.score);
   // All hits are marked as the first one is.
   const { weak } = sorted[0] as SearchHit;
   const hits = sorted.map(({ weak: _, ...hit }): SearchHit => (weak ? { ...hit, weak } : hit));
-  return { ...found, hits, total: found.total + added };
+  return { hits, total: found.total + added };
 }
