@@ -33,7 +33,7 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
   }
   assertNew(root, isApproved);
   if (!isApproved) assertDataInRoot(root);
-  const { agents, text, write } = await startConfig(root);
+  const { agents, text, write } = startConfig(root);
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;
   const held = isApproved ? [] : heldOfRoot(root);
   say(`Agents found: ${agents.map(({ preset, folder }) => `${preset} (${folder})`).join(', ') || 'none'}`);

@@ -3,16 +3,15 @@ import { homedir } from 'node:os';
 import type { Problem } from 'skill-registry/kernel';
 import { registryConfig } from './config.ts';
 import type { Snapshot } from './core/catalog/snapshot.ts';
-import { writeOwnerFile } from './core/config/owner-file.ts';
 import type { ConfigReader } from './core/config/read-config.ts';
 import type { Skill } from './core/skill/skill.ts';
-import type { FoundAgent } from './core/sources/agent-folders.ts';
 
 export type * from './api.ts';
 /** Of a root without a config file, for whoever starts a kernel. */
 export { presetSources } from './core/config/config-keys.ts';
 export { ownerFile } from './core/config/owner-file.ts';
 export type { InternalOptions } from './core/options.ts';
+export { startConfig } from './start-config.ts';
 export { trySkill } from './try-skill.ts';
 
 export const configOfUntrustedRoot: ConfigReader['ofUntrustedRoot'] = registryConfig.ofUntrustedRoot;
@@ -43,16 +42,4 @@ export async function hiddenOfPerson(problems: readonly Problem[]): Promise<read
       ? [`Your skill ${loser_id} is hidden by ${winner_id}, which has its id (${winner})`]
       : [],
   );
-}
-
-/** What `init` writes. */
-export async function startConfig(
-  root: string,
-): Promise<{ agents: readonly FoundAgent[]; text: string; write(): void }> {
-  const { foundAgents } = await import('./core/sources/agent-folders.ts');
-  const { starterConfig } = await import('./core/config/starter-config.ts');
-  const agents = foundAgents(root);
-  const presets = agents.map(({ preset }) => preset);
-  const text = starterConfig(root, presets);
-  return { agents, text, write: () => writeOwnerFile(root, text) };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CustomSkill, type CustomSource, createSkillRegistry, defineSource } from 'skill-registry';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCustomSource } from '../../../extensions/skill_registry/core/sources/kinds/custom-source.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
@@ -186,11 +186,12 @@ describe('of what is wrong with a source of a program’s own', () => {
   });
 
   it('a function that never answers has failed after a while', async () => {
-    const source = createCustomSource(
-      { id: 'x', skills: () => new Promise(() => {}) },
-      { id: 'x', location: 'here', skillsMs: 20 },
-    );
-    await expect(source.scan(LIMITS)).rejects.toThrow('did not settle');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const source = createCustomSource({ id: 'x', skills: () => new Promise(() => {}) }, { id: 'x', location: 'here' });
+    const failed = expect(source.scan(LIMITS)).rejects.toThrow('did not settle');
+    await vi.advanceTimersByTimeAsync(10_000);
+    await failed;
   });
 
   it.each<[string, () => unknown]>([

@@ -78,6 +78,11 @@ export class Catalog {
     return [...this.#sources, ...this.#builtIn];
   }
 
+  /** Undefined: it was removed after the snapshot with this skill. */
+  sourceOf(skill: Pick<Skill, 'source'>): SkillSource | undefined {
+    return this.sources().find(({ id }) => id === skill.source);
+  }
+
   /** Adds a source as the last one; the next refresh shows its skills. @returns removes the source. */
   addSource(source: SkillSource): () => void {
     this.#sources = [...this.#sources, source];
@@ -116,11 +121,10 @@ export class Catalog {
   }
 
   /** Has the files of a skill fetched that is remote `until-read`; the snapshot has them then. */
-  async bring({ source: from, qualifiedId }: Skill): Promise<void> {
+  async bring({ qualifiedId }: Skill): Promise<void> {
     const skill = this.#current.byQualifiedId.get(qualifiedId);
-    const source = this.sources().find(({ id }) => id === from);
     if (skill?.remote !== 'until-read') return;
-    await source?.bring?.(skill);
+    await this.sourceOf(skill)?.bring?.(skill);
     await this.#readOne((one) => one.qualifiedId === qualifiedId);
   }
 

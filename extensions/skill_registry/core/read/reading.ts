@@ -182,7 +182,10 @@ export class SkillReading implements Reading {
         return counted && !Buffer.isBuffer(loaded) ? { ...loaded, ...counted } : loaded;
       }
     } catch (error) {
-      const files = request.path && found.skill ? this.#sourceOf(found.skill)?.listing(found.skill).files : undefined;
+      const files =
+        request.path && found.skill
+          ? this.#context.catalog.sourceOf(found.skill)?.listing(found.skill).files
+          : undefined;
       const path = files?.find((one) => one.path === request.path)?.path;
       report('failure', isCodedError(error) ? error.code : describeError(error), found.skill, { path });
       throw error;
@@ -207,7 +210,7 @@ export class SkillReading implements Reading {
     const { admit, limits } = this.#context;
     const { path, audience, isMarked = true, wait = true } = request;
     const { skill, refusal } = find();
-    const source = skill && this.#sourceOf(skill);
+    const source = skill && this.#context.catalog.sourceOf(skill);
     // The source was removed after this snapshot.
     if (!source) return {};
     if (refusal && refusal !== 'SKILL_HELD') return { skill, refusal };
@@ -272,7 +275,7 @@ export class SkillReading implements Reading {
     const { skill, refusal } = this.#find(request);
     if (!skill || refusal) throw this.#notFound(request);
     if (request.audience === 'model' && !this.#context.guard().namesOf(skill)) throw skillNotInspected(skill.id);
-    const source = this.#sourceOf(skill);
+    const source = this.#context.catalog.sourceOf(skill);
     return source ? this.#listed(skill, source, request.audience) : NO_FILES;
   }
 
@@ -285,10 +288,6 @@ export class SkillReading implements Reading {
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
     return this.#context.scopes.notFound(skillId, audience === 'model' ? turn : undefined);
-  }
-
-  #sourceOf(skill: Skill): SkillSource | undefined {
-    return this.#context.catalog.sources().find(({ id }) => id === skill.source);
   }
 
   /** The short id, unless it means another skill to the caller. */

@@ -61,12 +61,8 @@ function open(core: Core): Opened<GuardPart> {
   const heldSkills = new HeldSkills({
     heldBecause: (...given) => holders.map((one) => one.heldBecause(...given)).find((because) => because !== undefined),
     reasonsChanged: () => holders.some((one) => one.hasChanged?.()),
-    remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
-    isAllowedThere: (skill, findings) =>
-      catalog
-        .sources()
-        .find(({ id }) => id === skill.source)
-        ?.allows?.(skill, findings) ?? false,
+    remote: (skill) => catalog.sourceOf(skill)?.remote,
+    isAllowedThere: (skill, findings) => catalog.sourceOf(skill)?.allows?.(skill, findings) ?? false,
     loadFiles: async () => (await import('./files-for-inspection.ts')).filesForInspection(core),
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
     isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),

@@ -24,11 +24,7 @@ export const hub: Feature = {
 /** Tells a source what agents do with its skills. */
 function open({ catalog, closing, events }: Core): Opened {
   const tell = (what: 'loads' | 'refused', skill: Skill | undefined, { preview, agentId }: TurnContext): void => {
-    if (!skill || preview) return;
-    catalog
-      .sources()
-      .find(({ id }) => id === skill.source)
-      ?.used?.(skill, agentId, what);
+    if (skill && !preview) catalog.sourceOf(skill)?.used?.(skill, agentId, what);
   };
   events.on('given', (skill, _tokens, turn) => tell('loads', skill, turn));
   events.on('loaded', ({ outcome, path = 'SKILL.md' }, { skill, turn }) => {

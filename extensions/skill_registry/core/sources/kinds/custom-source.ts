@@ -7,22 +7,17 @@ import type { SkillSource } from '../source.ts';
 import type { CustomSkill, CustomSource } from '../types.ts';
 import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
 
-export interface CustomSourceOptions {
-  /** Replaces the id of the source, which may be in use. */
-  readonly id: string;
-  readonly location: string;
-  /** Milliseconds for the function. Default: 10,000. */
-  readonly skillsMs?: number;
-}
-
-/** Leaves out and reports wrong values (FIELD_INVALID, SKILL_ID_INVALID). A failing function keeps the last skills. */
+/**
+ * Leaves out and reports wrong values (FIELD_INVALID, SKILL_ID_INVALID). A failing function keeps the last skills.
+ * @param named.id - Replaces the id of the source, which may be in use.
+ */
 export function createCustomSource(
   source: CustomSource,
-  { id, location, skillsMs = 10_000 }: CustomSourceOptions,
+  { id, location }: { readonly id: string; readonly location: string },
 ): SkillSource {
   const load = async (): Promise<MemorySkills> => {
     const { skills } = source;
-    const given: unknown = await withDeadline(typeof skills === 'function' ? skills.call(source) : skills, skillsMs);
+    const given: unknown = await withDeadline(typeof skills === 'function' ? skills.call(source) : skills, MAX_MS);
     if (!Array.isArray(given)) throw new TypeError('its skills are not a list');
     const problems: Problem[] = failure === undefined ? [] : [subscribeFailed(id, failure, location)];
     return { skills: given.flatMap((one: unknown) => readSkill(one, id, problems)), problems };
@@ -42,6 +37,8 @@ export function createCustomSource(
 // --- internal ---
 
 const MAX_ID = 255;
+/** For the function that gives the skills. */
+const MAX_MS = 10_000;
 
 function readSkill(given: unknown, source: string, problems: Problem[]): readonly MemorySkill[] {
   try {

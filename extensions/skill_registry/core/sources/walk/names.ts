@@ -1,11 +1,7 @@
 /** Never searched: large folders of tools. */
-export const SKIPPED: ReadonlySet<string> = new Set([
-  'node_modules',
-  'bower_components',
-  'site-packages',
-  '__pycache__',
-  '__MACOSX',
-]);
+export const SKIPPED: ReadonlySet<string> = new Set(
+  'node_modules bower_components site-packages __pycache__ __MACOSX'.split(' '),
+);
 
 /** Folders that tools fill: not searched, unless a SKILL.md is directly in one. */
 export const GENERATED: ReadonlySet<string> = new Set(['build', 'dist', 'out', 'target', 'venv']);

@@ -1,22 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../../../../kernel/host.ts';
-import { isInside, realPathOf } from '../../../../lib/files/index.ts';
-import { ownerFile, shippedManifest } from './owner-file.ts';
-import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
+import { packageRoot } from '../../kernel/host.ts';
+import { isInside, realPathOf } from '../../lib/files/index.ts';
+import { ownerFile, shippedManifest, writeOwnerFile } from './core/config/owner-file.ts';
+import { PRESET_NAMES, PRESETS, type PresetName } from './core/config/presets.ts';
+import { type FoundAgent, foundAgents } from './core/sources/agent-folders.ts';
 
-/** All keys of the manifest with defaults, commented out, except `presets` in `sources`. `root` is absolute. */
-export function starterConfig(root: string, presets: readonly PresetName[]): string {
-  const manifest = readFileSync(shippedManifest(), 'utf8');
-  const [, block = ''] = manifest.split(/^config:\n/m);
+/** What `init` writes: all keys of the manifest with defaults, commented out, except the agents here in `sources`. */
+export function startConfig(root: string): { agents: readonly FoundAgent[]; text: string; write(): void } {
+  const agents = foundAgents(root);
+  const presets = agents.map(({ preset }) => preset);
+  const [, block = ''] = readFileSync(shippedManifest(), 'utf8').split(/^config:\n/m);
   const lines = block.trimEnd().split('\n');
-  return [
+  const text = [
     `# yaml-language-server: $schema=${schemaAddress(root)}`,
     ...HEAD,
     ...lines.flatMap((line) => startOf(line.slice(2), presets)),
     '',
   ].join('\n');
+  return { agents, text, write: () => writeOwnerFile(root, text) };
 }
 
 // --- internal ---
