@@ -1,25 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { briefProblems, openRegistry } from '../../helpers/open-registry.ts';
+import { describe, expect, it } from 'vitest';
+import { idsOf, PACKAGE, skillAt, withoutHome } from '../../helpers/ids-of-sources.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
 
-/** Whoever runs this may have skills of their own at home. */
-beforeEach(() => void vi.stubEnv('HOME', '/no/home'));
-afterEach(() => void vi.unstubAllEnvs());
-
-const skill = (path: string, fields: Readonly<Record<string, string>> = {}): Tree => ({
-  [`${path}/SKILL.md`]: skillMd({
-    name: path.split('/').at(-1) as string,
-    description: 'Does it when asked to.',
-    ...fields,
-  }),
-});
-const PACKAGE = 'node_modules/brew';
-
-async function idsOf(tree: Tree, ...sources: readonly Readonly<Record<string, unknown>>[]) {
-  const { registry, root } = await openRegistry(tree, { sources });
-  const ids = registry.list({ limit: 200 }).skills.map(({ skillId }) => skillId);
-  return { registry, root, ids, problems: briefProblems(registry.problems(), root) };
-}
+withoutHome();
 
 describe('optional', () => {
   it.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
@@ -42,15 +25,15 @@ describe('optional', () => {
 
 describe('preload', () => {
   const pack = JSON.stringify({ id: 'p', skills: ['./s', { name: 'c', description: 'Does c.', instructions: 'C.' }] });
-  const tree = { ...skill('x/s/a'), 'x/p.json': pack, 'b.md': skillMd({ name: 'b', description: 'Does b.' }) };
+  const tree = { ...skillAt('x/s/a'), 'x/p.json': pack, 'b.md': skillMd({ name: 'b', description: 'Does b.' }) };
 
   it.each<[string, Readonly<Record<string, unknown>>, Tree, readonly string[]]>([
     ['a folder', { path: 'x/s' }, tree, ['a']],
     ['a file', { path: 'b.md' }, tree, ['b']],
     ['a pack', { pack: 'x/p.json' }, tree, ['a', 'c']],
     ['an inline skill', { inline: { name: 'd', description: 'Does d.', instructions: 'D.' } }, {}, ['d']],
-    ['a package', { package: 'brew' }, { ...skill(`${PACKAGE}/skills/e`), [`${PACKAGE}/package.json`]: '{}' }, ['e']],
-    ['a preset', { preset: 'claude' }, skill('.claude/skills/f'), ['f']],
+    ['a package', { package: 'brew' }, { ...skillAt(`${PACKAGE}/skills/e`), [`${PACKAGE}/package.json`]: '{}' }, ['e']],
+    ['a preset', { preset: 'claude' }, skillAt('.claude/skills/f'), ['f']],
   ])('puts the bodies of a source into the prompt: %s', async (_, source, files, ids) => {
     const headings = async (preload: boolean) => {
       const { registry } = await idsOf(files, { ...source, preload });
@@ -62,11 +45,11 @@ describe('preload', () => {
 
 describe('ignore_files', () => {
   const tree: Tree = {
-    ...skill('skills/kept'),
-    ...skill('skills/dropped'),
-    ...skill('skills/deep/dropped-too'),
-    ...skill('skills/deep/kept-too'),
-    ...skill('skills/other/dropped-too'),
+    ...skillAt('skills/kept'),
+    ...skillAt('skills/dropped'),
+    ...skillAt('skills/deep/dropped-too'),
+    ...skillAt('skills/deep/kept-too'),
+    ...skillAt('skills/other/dropped-too'),
     'skills/.gitignore': 'dropped/\n',
     'skills/deep/.ignore': '/dropped-too\n!kept-too\n',
   };
@@ -87,7 +70,7 @@ describe('ignore_files', () => {
     ['a path upwards', '../\n..\n/\n./\n//\n'],
   ])('of %s harms nobody', async (_, file) => {
     const { ids } = await idsOf(
-      { ...skill(`skills/${'a'.repeat(60)}`), 'skills/.gitignore': file },
+      { ...skillAt(`skills/${'a'.repeat(60)}`), 'skills/.gitignore': file },
       { path: 'skills', ignore_files: true },
     );
     expect(ids).toEqual(['a'.repeat(60)]);
@@ -95,7 +78,7 @@ describe('ignore_files', () => {
 
   it('lets the file of the source itself be', async () => {
     const { ids } = await idsOf(
-      { ...skill('skills/a'), '.gitignore': 'skills\n' },
+      { ...skillAt('skills/a'), '.gitignore': 'skills\n' },
       { path: 'skills', ignore_files: true },
     );
     expect(ids).toEqual(['a']);

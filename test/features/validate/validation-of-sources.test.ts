@@ -1,32 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { briefProblems, openRegistry } from '../../helpers/open-registry.ts';
+import { describe, expect, it } from 'vitest';
+import { idsOf, PACKAGE, skillAt, withoutHome } from '../../helpers/ids-of-sources.ts';
+import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
 
-/** Whoever runs this may have skills of their own at home. */
-beforeEach(() => void vi.stubEnv('HOME', '/no/home'));
-afterEach(() => void vi.unstubAllEnvs());
-
-const skill = (path: string, fields: Readonly<Record<string, string>> = {}): Tree => ({
-  [`${path}/SKILL.md`]: skillMd({
-    name: path.split('/').at(-1) as string,
-    description: 'Does it when asked to.',
-    ...fields,
-  }),
-});
-const PACKAGE = 'node_modules/brew';
-
-async function idsOf(tree: Tree, ...sources: readonly Readonly<Record<string, unknown>>[]) {
-  const { registry, root } = await openRegistry(tree, { sources });
-  const ids = registry.list({ limit: 200 }).skills.map(({ skillId }) => skillId);
-  return { registry, root, ids, problems: briefProblems(registry.problems(), root) };
-}
+withoutHome();
 
 describe('validation', () => {
   const tree = (at: string): Tree => ({
-    ...skill(`${at}/sound`),
-    ...skill(`${at}/spec-only`, { description: 'Short.' }),
-    ...skill(`${at}/loose`, { name: 'Other Name' }),
-    ...skill(`${at}/extra`, { colour: 'red' }),
+    ...skillAt(`${at}/sound`),
+    ...skillAt(`${at}/spec-only`, { description: 'Short.' }),
+    ...skillAt(`${at}/loose`, { name: 'Other Name' }),
+    ...skillAt(`${at}/extra`, { colour: 'red' }),
     [`${at}/bare/SKILL.md`]: 'Just text.',
   });
 
@@ -55,7 +39,7 @@ describe('validation', () => {
   });
 
   it('of a source wins over the one of the registry, and a file that was mended loads', async () => {
-    const files = { ...tree('skills'), ...skill('more/also-loose', { name: 'X Y' }), ...skill('notes') };
+    const files = { ...tree('skills'), ...skillAt('more/also-loose', { name: 'X Y' }), ...skillAt('notes') };
     const { registry } = await openRegistry(files, {
       validation: 'strict',
       sources: [{ path: 'skills' }, { path: 'more', validation: 'lenient' }],
