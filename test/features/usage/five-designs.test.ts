@@ -6,7 +6,7 @@ import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 const TREE = { 'data/.keep': '', ...skill('tea'), ...skill('bread'), 'skills/tea/references/a.md': 'A.' };
 const DIALECT = ['bernstein', 'operator', 'promptkit'];
 
-/** What an agent of each design calls, and how `stats` counts it (the table of docs/usage.md). */
+/** What an agent of each design calls, and how `stats` counts it. */
 const CALLS = [
   ['yodoca', 'read_skill', { skill_id: 'tea' }, 'load tea success'],
   [
