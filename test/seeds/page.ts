@@ -63,10 +63,9 @@ export function seedsPage(designs: readonly Design[]): string {
   return [
     '# The five designs, row by row',
     '',
-    'What each of the five designs behind this registry promises, and what is here where that is not the same. **differently**: its purpose is met',
-    'in another way. **in part**: a part is missing. **left out**: never a row of the document. D: the row is in the document of the design, M: in',
-    'its code, L: in later code, A: in code that has moved. Every row but those left out has a test. `npm run seeds` writes this page from',
-    '`test/seeds`, where `rows.yaml` also has the weaknesses of each design, and `lessons.yaml` the lessons of all five.',
+    'What each design promises, and what is here where that is not the same. **differently**: its purpose is met in another way. **in part**: a part is',
+    'missing. **left out**: never a row of the document. D: the row is in the document of the design, M: in its code, L: in later code, A: in code that',
+    'has moved. Every row but those left out has a test. `npm run seeds` writes this page from `test/seeds`, which also has weaknesses and lessons.',
     '',
     '| design | rows | met | differently | in part | left out | rows D, all tested |',
     '|---|---|---|---|---|---|---|',
