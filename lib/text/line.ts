@@ -45,7 +45,8 @@ export function levelWord(level: Level): string {
 }
 
 export function formatNumber(value: number): string {
-  return value.toLocaleString('en-US');
+  // The first use of a locale costs 8 ms and 7 MiB.
+  return Number.isSafeInteger(value) ? `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ',') : value.toLocaleString('en-US');
 }
 
 /** `1 skill`, `1,200 skills`. */
