@@ -17,7 +17,7 @@ export interface InspectedSkillsOptions {
 export class InspectedSkills {
   readonly #options: InspectedSkillsOptions;
   readonly #inspections: Inspections;
-  #inspecting: Promise<Inspecting> | undefined;
+  #files: Promise<SkillFiles> | undefined;
 
   constructor(options: InspectedSkillsOptions, inspections: Inspections) {
     this.#options = options;
@@ -31,13 +31,16 @@ export class InspectedSkills {
     tell: (spentMs: number) => void = () => undefined,
   ): Promise<{ readonly entry: InspectionEntry; readonly listing?: Present['listing'] }> {
     if (skill.remote) return { entry: await this.#inspectRemote(skill) };
-    const { files, inspectFiles } = await this.#load();
+    this.#files ??= this.#options.loadFiles();
+    const files = await this.#files;
     const pause = createMeteredBreaks(tell);
     // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
     const { stamp, listing } = await takeSteps(files.stamp(skill), pause);
     const before = this.#inspections.entryAt(pathOf(skill));
     if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
       return { entry: before, listing };
+    // Here, because a process in which everything is known needs no rules.
+    const { inspectFiles } = await import('./inspect-files.ts');
     const read = () => files.read(skill);
     const { isPresent, ...found } = await inspectFiles(read, this.#inspections, judged, pause);
     const { digest, skillDigest, inspection } = found;
@@ -58,7 +61,7 @@ export class InspectedSkills {
     if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not give its files now');
     try {
       const files = await remote.read(skill);
-      const { inspectFiles } = await this.#load();
+      const { inspectFiles } = await import('./inspect-files.ts');
       const { inspection } = await inspectFiles(() => files);
       const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
       this.#inspections.keep(pathOf(skill), entry, inspection, { before });
@@ -85,18 +88,4 @@ export class InspectedSkills {
     if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
     return this.#inspections.filesOf(digest)?.get(judged.path) === judged.digest;
   }
-
-  #load(): Promise<Inspecting> {
-    this.#inspecting ??= Promise.all([this.#options.loadFiles(), import('./inspect-files.ts')]).then(
-      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
-    );
-    return this.#inspecting;
-  }
-}
-
-// --- internal ---
-
-interface Inspecting {
-  readonly files: SkillFiles;
-  readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
 }

@@ -4,6 +4,7 @@ import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { checkArgument, type FieldsSchema, type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
+import { abortAfter, aborted } from '../../../../lib/waiting/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from '../../core/api.ts';
 import { actor, by, revision, storedText, text, turn, words } from '../../core/checked-calls.ts';
 import { among, type ConfigKey, section } from '../../core/config/config-keys.ts';
@@ -60,6 +61,8 @@ export const fileContent: Schema<FileContent> = schema((z) =>
 );
 
 // --- internal ---
+
+const STARTED_MS = 1_000;
 
 function writesKey(): ConfigKey<Writes> {
   const mode = oneOf('allow', 'propose', 'deny');
@@ -121,7 +124,10 @@ function open(core: Core): Opened<HistoryPart> {
     recover: changes.recover,
     async background(signal) {
       if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
-      await run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), core.onProblem));
+      // It loads much code and reads every skill, so it waits until the start is over.
+      await aborted(abortAfter(STARTED_MS, signal));
+      if (!signal.aborted)
+        await run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), core.onProblem));
     },
     async close() {
       await changes.close();

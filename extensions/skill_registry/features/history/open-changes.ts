@@ -131,8 +131,6 @@ async function repeatUntilAborted(
   });
   const pause = (): Promise<unknown> => wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
   try {
-    // The first call reads every skill, so it waits until the start is over.
-    await pause();
     // A system clock that is set back would stop the checks.
     for (let checkedAt = performance.now(); !signal.aborted; ) {
       const isDue = changed || performance.now() - checkedAt > CHECK_MS;
