@@ -1,5 +1,5 @@
 import { batchPosting, MAX_TIMES } from './postings.ts';
-import { numberOf, pairOf, runsOf, termsOfRun, wordsOf } from './terms.ts';
+import { numberOf, pairOf, plainWordsOf, runsOf, termsOfRun } from './terms.ts';
 
 export interface IndexDocument {
   readonly key: string;
@@ -7,8 +7,6 @@ export interface IndexDocument {
   readonly lengths: Uint16Array;
   /** Of neighbouring terms (`pairOf`), sorted, each once. */
   readonly pairs: Uint32Array;
-  /** Of the header, not stemmed: candidates for corrections. */
-  readonly words: readonly string[];
 }
 
 /** Letters of a word that is corrected: for shorter ones too many words are one edit away. */
@@ -19,6 +17,8 @@ export interface DocumentBatch {
   readonly documents: readonly IndexDocument[];
   /** By term: postings of `batchPosting`, with positions in `documents`. */
   readonly terms: ReadonlyMap<string, { readonly postings: readonly number[] }>;
+  /** Of all headers, not stemmed: candidates for corrections. */
+  readonly words: ReadonlySet<string>;
 }
 
 export interface OpenBatch extends DocumentBatch {
@@ -32,6 +32,7 @@ export function createBatch(): OpenBatch {
   const terms = new Map<string, TermCount>();
   /** A cache: most runs occur several times. */
   const runs = new Map<string, readonly TermCount[]>();
+  const [runsOfHeaders, words] = [new Set<string>(), new Set<string>()];
   let [characters, sections] = [0, 0];
   const countsOfRun = (run: string): readonly TermCount[] => {
     const made = termsOfRun(run).map((term) => {
@@ -68,15 +69,20 @@ export function createBatch(): OpenBatch {
   return {
     documents,
     terms,
+    words,
     add(key, header, body) {
       const parts = [header, ...sectionsOf(body.slice(0, MAX_INDEXED_BODY))];
       const pairs = new Set<number>();
       const first = (section: number): number => batchPosting(documents.length, section);
       const occurrences = parts.map((text, section) => countTerms(text, first(section), pairs));
       characters += parts.reduce((sum, text) => sum + text.length, 0);
-      const words = new Set(wordsOf(header).filter((word) => word.length >= MIN_CORRECTED));
+      for (const run of runsOf(header)) {
+        if (runsOfHeaders.has(run)) continue;
+        runsOfHeaders.add(run);
+        for (const word of plainWordsOf(run)) if (word.length >= MIN_CORRECTED) words.add(word);
+      }
       const lengths = Uint16Array.from(occurrences, (count) => Math.min(count, 0xffff));
-      documents.push({ key, lengths, words: [...words], pairs: Uint32Array.from(pairs).sort() });
+      documents.push({ key, lengths, pairs: Uint32Array.from(pairs).sort() });
     },
     characters: () => characters,
   };

@@ -56,7 +56,7 @@ export function createMemoryIndex(): TextIndex {
     size: () => next,
     postings: (term) => chunks.get(term) ?? [],
     words: () => [...words],
-    add({ documents, terms }) {
+    add({ documents, terms, words: added }) {
       const first = next;
       next += documents.length;
       const isNew = documents.map(({ key }) => !numbers.has(key));
@@ -74,8 +74,8 @@ export function createMemoryIndex(): TextIndex {
         if (!isNew[position]) continue;
         numbers.set(document.key, first + position);
         lengths[first + position] = document.lengths;
-        for (const word of document.words) words.add(word);
       }
+      for (const word of added) words.add(word);
     },
     catchUp: () => {},
     generation: () => 0,

@@ -24,9 +24,8 @@ export function termsOfRun(run: string): readonly string[] {
 }
 
 /** Lower case, not stemmed, without stop words and whole identifiers. */
-export function wordsOf(text: string): readonly string[] {
-  const words = runsOf(text).flatMap(wordsOfRun);
-  return words.flatMap(({ word, isWhole }) => (isWhole || STOP_WORDS.has(word) ? [] : word));
+export function plainWordsOf(run: string): readonly string[] {
+  return wordsOfRun(run).flatMap(({ word, isWhole }) => (isWhole || STOP_WORDS.has(word) ? [] : word));
 }
 
 /** Undefined for a stop word. @param word - Lower case. */

@@ -183,12 +183,12 @@ function write(database: SqliteDatabase, batch: DocumentBatch, isNew: readonly b
     for (const { chunk, postings } of chunksOf(batch.terms.get(term)?.postings ?? [], first, isNew))
       append.run(term, chunk, bytesOf(postings));
   }
-  for (const [position, { key, lengths, words, pairs }] of batch.documents.entries()) {
+  for (const [position, { key, lengths, pairs }] of batch.documents.entries()) {
     if (!isNew[position]) continue;
-    for (const word of words) addWord.run(word);
     if (pairs.length > 0) addPairs.run(first + position, bytesOf(pairs));
     addDocument.run(first + position, key, bytesOf(lengths));
   }
+  for (const word of [...batch.words].sort()) addWord.run(word);
   database.prepare('UPDATE search_state SET next = next + ?').run(batch.documents.length);
 }
 
