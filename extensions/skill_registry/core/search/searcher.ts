@@ -2,7 +2,6 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import {
-  CHUNK_DOCUMENTS,
   createBatch,
   createGuardedIndex,
   type GuardedIndex,
@@ -52,8 +51,8 @@ const MAX_HITS = 200;
 const MAX_READ = 1000;
 /** Characters written in one transaction: larger batches rewrite fewer rows. */
 const BATCH_CHARACTERS = 500_000;
-/** Skills written in one transaction: of headers, some ten milliseconds, and in a new index one row a term. */
-const MOST_AT_ONCE: number = CHUNK_DOCUMENTS;
+/** Skills in one transaction, and in one row: of headers, some ten milliseconds. */
+const MOST_AT_ONCE = 512;
 
 export class Searcher {
   /** Of skills that `withText` made. */

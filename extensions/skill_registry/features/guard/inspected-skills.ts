@@ -39,7 +39,7 @@ export class InspectedSkills {
     const before = this.#inspections.entryAt(pathOf(skill));
     if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
       return { entry: before, listing };
-    // Here, because a process in which everything is known needs no rules.
+    // Where everything is known, no rules are loaded.
     const { inspectFiles } = await import('./inspect-files.ts');
     const read = () => files.read(skill);
     const { isPresent, ...found } = await inspectFiles(read, this.#inspections, judged, pause);

@@ -62,7 +62,7 @@ export const fileContent: Schema<FileContent> = schema((z) =>
 
 // --- internal ---
 
-const STARTED_MS = 1_000;
+const AFTER_START_MS = 1_000;
 
 function writesKey(): ConfigKey<Writes> {
   const mode = oneOf('allow', 'propose', 'deny');
@@ -124,8 +124,8 @@ function open(core: Core): Opened<HistoryPart> {
     recover: changes.recover,
     async background(signal) {
       if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
-      // It loads much code and reads every skill, so it waits until the start is over.
-      await aborted(abortAfter(STARTED_MS, signal));
+      // Loads much code and reads every skill.
+      await aborted(abortAfter(AFTER_START_MS, signal));
       if (!signal.aborted)
         await run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), core.onProblem));
     },

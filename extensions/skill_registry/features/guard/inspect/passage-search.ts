@@ -13,16 +13,15 @@ export interface PassageSearch {
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
   const known = new Map<RegExp, Known>();
   const bySource = new Map<string, Known>();
-  const starts: KnownStarts = new Map();
+  const tree = createStartTree();
   for (const expression of expressions) {
     const { source } = expression;
-    const one = bySource.get(source) ?? knownOf(source, bySource.size, starts);
+    const one = bySource.get(source) ?? knownOf(source, bySource.size, tree);
     bySource.set(source, one);
     known.set(expression, one);
   }
-  const offsetsIn = createStartSearch(starts, bySource.size);
   return (text) => {
-    const offsets = offsetsIn(text);
+    const offsets = searchTree(tree, text, new Array(bySource.size).fill(undefined));
     const found: (readonly Span[])[] = [];
     return {
       mayHave(expression) {
@@ -73,16 +72,9 @@ interface Known {
   readonly search: RegExp;
 }
 
-/** By their characters, the indexes of the expressions that begin with it. */
-type KnownStarts = Map<string, Start & { readonly indexes: Set<number> }>;
-
-function knownOf(source: string, index: number, all: KnownStarts): Known {
+function knownOf(source: string, index: number, tree: StartTree): Known {
   const starts = startsOf(source);
-  for (const start of starts ?? []) {
-    const key = `${start.atWord} ${start.text}`;
-    if (!all.has(key)) all.set(key, { ...start, indexes: new Set() });
-    all.get(key)?.indexes.add(index);
-  }
+  for (const start of starts ?? []) addStart(tree, start, index);
   return { index, tellsStart: starts !== undefined, search: new RegExp(source, starts ? 'y' : 'g') };
 }
 
@@ -125,72 +117,69 @@ const BLANK = 1;
 const BEYOND = 2;
 const FIRST_OF_WORDS = 6;
 const OTHERS = FIRST_OF_WORDS + 37;
+/** Of a node, 32 of them for others of starts; there are 30. */
+const COLUMNS = OTHERS + 32;
 /** They are 21,000. */
 const NODES = 22_000;
 const WHITE_SPACE =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 
-function columnsOf(starts: KnownStarts) {
+interface StartTree {
+  /** For each node and column the next node. */
+  nodes: Uint16Array;
+  /** By code of a character. */
+  readonly columns: Uint8Array;
+  /** The columns that have a character. */
+  width: number;
+  /** By node, the indexes of expressions. */
+  readonly endingAt: (number[] | undefined)[];
+}
+
+function createStartTree(): StartTree {
   const columns = new Uint8Array(65_536);
   for (let code = 128; code < columns.length; code++) columns[code] = BEYOND + (code % 4);
   for (const char of WHITE_SPACE) columns[char.charCodeAt(0)] = BLANK;
   for (const [at, char] of [...'abcdefghijklmnopqrstuvwxyz0123456789_'].entries())
     columns[char.charCodeAt(0)] = FIRST_OF_WORDS + at;
-  let width = OTHERS;
-  for (const { text } of starts.values()) {
-    for (let at = 0; at < text.length; at++) columns[text.charCodeAt(at)] ||= width++;
-  }
-  return { columns, width };
+  const endingAt = [undefined, undefined, undefined];
+  return { nodes: new Uint16Array(NODES * COLUMNS), columns, width: OTHERS, endingAt };
 }
 
-function createStartSearch(starts: KnownStarts, indexes: number): (text: string) => Offsets {
-  const { columns, width } = columnsOf(starts);
-  let nodes = new Uint16Array(NODES * width);
-  const endingAt: (number[] | undefined)[] = [undefined, undefined, undefined];
-  for (const start of starts.values()) {
-    for (const root of start.atWord ? [AT_WORD] : [IN_WORD, AT_WORD]) {
-      let node = root;
-      for (let at = 0; at < start.text.length; at++) {
-        const place = node * width + (columns[start.text.charCodeAt(at)] as number);
-        nodes[place] ||= endingAt.push(undefined) - 1;
-        node = nodes[place] as number;
-        if ((node + 1) * width < nodes.length) continue;
-        const more = new Uint16Array(2 * nodes.length);
-        more.set(nodes);
-        nodes = more;
-      }
-      endingAt[node] = [...(endingAt[node] ?? []), ...start.indexes];
+function addStart(tree: StartTree, { text, atWord }: Start, index: number): void {
+  const { columns, endingAt } = tree;
+  for (const root of atWord ? [AT_WORD] : [IN_WORD, AT_WORD]) {
+    let node = root;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      columns[code] ||= tree.width++;
+      if (tree.width > COLUMNS) throw new Error('Starts of expressions have more characters than columns.');
+      const place = node * COLUMNS + (columns[code] as number);
+      tree.nodes[place] ||= endingAt.push(undefined) - 1;
+      node = tree.nodes[place] as number;
+      if ((node + 1) * COLUMNS < tree.nodes.length) continue;
+      const more = new Uint16Array(2 * tree.nodes.length);
+      more.set(tree.nodes);
+      tree.nodes = more;
     }
+    const ending = endingAt[node];
+    if (!ending) endingAt[node] = [index];
+    else if (ending[ending.length - 1] !== index) ending.push(index);
   }
-  return (text) => searchTree({ nodes, width, endingAt }, text, columns, new Array(indexes).fill(undefined));
-}
-
-interface StartTree {
-  /** For each node and column the next node. */
-  readonly nodes: Uint16Array;
-  readonly width: number;
-  /** By node, the indexes of expressions. */
-  readonly endingAt: readonly (readonly number[] | undefined)[];
 }
 
 /** Looks at one character after another only as far as a start goes on. */
-function searchTree(
-  { nodes, width, endingAt }: StartTree,
-  text: string,
-  columns: Uint8Array,
-  found: (number[] | undefined)[],
-): Offsets {
+function searchTree({ nodes, columns, endingAt }: StartTree, text: string, found: (number[] | undefined)[]): Offsets {
   const written = new Uint8Array(text.length + 1);
   for (let at = 0; at < text.length; at++) written[at] = columns[text.charCodeAt(at)] as number;
-  let root = AT_WORD * width;
+  let root = AT_WORD * COLUMNS;
   for (let at = 0; at < text.length; at++) {
     const column = written[at] as number;
     let node = nodes[root + column] as number;
-    root = (column >= FIRST_OF_WORDS && column < OTHERS ? IN_WORD : AT_WORD) * width;
+    root = (column >= FIRST_OF_WORDS && column < OTHERS ? IN_WORD : AT_WORD) * COLUMNS;
     for (let ahead = at + 1; node !== 0; ahead++) {
       const ending = endingAt[node];
       if (ending) noteStart(ending, at, found);
-      node = nodes[node * width + (written[ahead] as number)] as number;
+      node = nodes[node * COLUMNS + (written[ahead] as number)] as number;
     }
   }
   return found;
