@@ -37,6 +37,24 @@ export const hubMachines = [
     test: 'refuses what the hub refuses, keeps nothing of it',
   },
   {
+    title: 'An agent is shown any text of a hub as the id of a proposal',
+    in: 'proposalId',
+    swap: ['/^[\\w-]{1,120}$/', '/^.{1,120}$/'],
+    test: 'shows an agent no proposal_id of a hub that is none',
+  },
+  {
+    title: 'An agent is shown what somebody wrote into the outbox',
+    in: 'keptProposal',
+    swap: ['toldBy(hub, refused?.message)', 'refused?.message'],
+    test: 'shows an agent no words that somebody wrote into the outbox and an inspection holds',
+  },
+  {
+    title: 'A copy whose list of what is allowed is broken is used',
+    in: 'isEntry',
+    swap: ['allowed.every((one) => Object(one) === one)', "name !== ''"],
+    test: 'reads everything again where somebody broke what is allowed',
+  },
+  {
     title: 'A machine goes on from its number after another epoch',
     in: 'readNews',
     swap: ['answer.epoch !== at.epoch || answer.head < at.seq', 'answer.head < at.seq'],

@@ -45,7 +45,7 @@ export const hub = [
   {
     title: 'A proposer is shown proposals of other persons',
     in: 'proposal',
-    never: '!isReviewer(asked) && row.person !== asked.principal.person',
+    swap: ['isReviewer(asked) ? undefined : asked.principal.person', 'undefined'],
     test: 'shows a proposer the proposals of its person, and no others',
   },
   {

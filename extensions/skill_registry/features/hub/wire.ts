@@ -97,10 +97,12 @@ export interface SentUsage {
 export const MOST_ALLOWED = 100;
 export const MOST_COUNTS = 1000;
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const id = z.string().regex(SKILL_NAME);
+export const skillId: z.ZodType<string> = z.string().regex(SKILL_NAME);
+/** It is shown to agents. */
+export const proposalId: z.ZodType<string> = z.string().regex(/^[\w-]{1,120}$/);
 
 export const hubEntry: z.ZodType<HubEntry> = z.object({
-  id,
+  id: skillId,
   description: z.string().min(1).max(1024),
   tags: z.array(z.string().max(100)).max(32).optional(),
   type: z.enum(['skill-md', 'archive']),
@@ -117,11 +119,11 @@ export const hubFeed: z.ZodType<HubFeed> = z.object({
   epoch: z.string().min(1).max(100),
   head: z.int().min(0),
   more: z.boolean(),
-  changes: z.array(z.object({ seq: z.int().min(1), id, entry: hubEntry.nullable() })).max(500),
+  changes: z.array(z.object({ seq: z.int().min(1), id: skillId, entry: hubEntry.nullable() })).max(500),
 });
 
 export const hubHits: z.ZodType<HubHits> = z.object({
-  hits: z.array(z.object({ id, score: z.number() })).max(200),
+  hits: z.array(z.object({ id: skillId, score: z.number() })).max(200),
   provisional: z.boolean(),
 });
 
@@ -147,7 +149,7 @@ export const sentProposal: z.ZodType<SentProposal> = z.strictObject({
 });
 
 export const hubReceipt: z.ZodType<HubReceipt> = z.object({
-  proposal_id: z.string().min(1).max(200),
+  proposal_id: proposalId,
   state: z.enum(['open', 'stale', 'approved', 'rejected']),
   warning: z.string().optional(),
 });
@@ -168,7 +170,7 @@ export const sentRollback: z.ZodType<SentRollback> = z.strictObject({
 const times = z.int().min(0).max(1_000_000);
 const usageCount = z.strictObject({
   day: z.iso.date(),
-  skill_id: id,
+  skill_id: skillId,
   agent: agent.optional(),
   loads: times,
   refused: times,

@@ -9,7 +9,7 @@ import { createWellKnownSource } from '../../pages/well-known-source.ts';
 import type { TakenProposal } from '../../proposals/propose/types.ts';
 import { areAllowed, hubHits, type SentProposal } from '../wire.ts';
 import { feedOf } from './feed.ts';
-import { createHub, type Hub, readAnswer, spaceOf } from './hub-address.ts';
+import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
 import { type Kept, Outbox } from './outbox.ts';
 import { OutboxFolder } from './outbox-folder.ts';
 import { SharedUsage } from './shared-usage.ts';
@@ -78,11 +78,8 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
       const agent = agentId && nameOf(agentId);
       const isOf = ({ proposal }: Kept): boolean =>
         (agent ?? proposal.agent) === proposal.agent && (skillId ?? proposal.skill_id) === proposal.skill_id;
-      const own = outbox
-        .kept()
-        .filter(isOf)
-        .toReversed()
-        .map((one) => keptProposal(one, first));
+      const kept = outbox.kept().filter(isOf).toReversed();
+      const own = await Promise.all(kept.map((one) => keptProposal(one, hub)));
       try {
         const all = await readTaken(hub, skillId, closing.signal);
         const shown = agent === undefined ? all : all.filter(({ author }) => author.startsWith(`agent:${agent} of `));
@@ -157,11 +154,13 @@ async function posted(outbox: Outbox, where: string, proposal: Omit<SentProposal
   return { ...of, id, state: 'waiting', message };
 }
 
-function keptProposal({ proposal, refused }: Kept, where: string): TakenProposal {
-  const { id, skill_id: skillId, justification } = proposal;
-  const of = { id, skillId, where, justification };
+/** What a file of the root says is inspected as the words of a hub are. */
+async function keptProposal({ proposal, refused }: Kept, hub: Hub): Promise<TakenProposal> {
+  const { id, skill_id, justification } = proposal;
+  const [skillId = '', reason = null] = await Promise.all([toldBy(hub, skill_id), toldBy(hub, refused?.message)]);
+  const of = { id, skillId, where: hub.addresses[0] ?? '', justification };
   if (!refused) return { ...of, state: 'waiting', message: 'The hub does not have it yet.' };
-  return { ...of, state: 'rejected', decidedBy: null, reason: refused.message };
+  return { ...of, state: 'rejected', decidedBy: null, reason };
 }
 
 /** Nobody would see here what becomes of it. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { CodedError, isCodedError, type Problem, z } from 'skill-registry/kernel';
 import { originRefused } from '../../../../../lib/fetch/index.ts';
 import { plural } from '../../../../../lib/text/index.ts';
 import { settledWithin } from '../../../../../lib/waiting/index.ts';
@@ -10,7 +10,7 @@ import type { OutboxFolder } from './outbox-folder.ts';
 export interface Kept {
   readonly proposal: SentProposal;
   /** Why the hub does not take it, ever. */
-  readonly refused?: { readonly code: string; readonly message: string };
+  readonly refused?: { readonly code: string; readonly message: string } | undefined;
 }
 
 /** What waits on disk until the hub has it. Each space has its own; processes share it: with its id twice is once. */
@@ -87,8 +87,8 @@ export class Outbox {
 
   #read(file: string): Kept | undefined {
     return this.#folder.read(file, (value) => {
-      const { proposal, refused } = value as Kept;
-      return { proposal: sentProposal.parse(proposal), ...(refused && { refused }) };
+      const read = kept.parse(value);
+      return file.endsWith(`-${read.proposal.id}.json`) ? read : undefined;
     });
   }
 
@@ -121,6 +121,11 @@ export class Outbox {
 
 const DIGITS = 15;
 const FILE = /^\d{15}-[0-9a-f-]{36}\.json$/;
+/** Anybody who could write into the root may have written it. */
+const kept: z.ZodType<Kept> = z.object({
+  proposal: sentProposal,
+  refused: z.object({ code: z.string(), message: z.string() }).optional(),
+});
 const MOST = 500;
 
 function outboxFull(count: number): CodedError<'PROPOSAL_LIMIT'> {

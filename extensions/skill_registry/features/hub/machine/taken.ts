@@ -1,6 +1,7 @@
 import { z } from 'skill-registry/kernel';
 import { download } from '../../../../../lib/fetch/index.ts';
 import type { TakenProposal } from '../../proposals/propose/types.ts';
+import { proposalId, skillId } from '../wire.ts';
 import { type Hub, readAnswer, toldBy } from './hub-address.ts';
 
 interface Taken extends TakenProposal {
@@ -10,17 +11,17 @@ interface Taken extends TakenProposal {
 }
 
 /** What the person of this machine's token has proposed at the hub, the newest first. @throws as `Hub.use`. */
-export async function readTaken(hub: Hub, skillId: string | undefined, ended: AbortSignal): Promise<readonly Taken[]> {
+export async function readTaken(hub: Hub, of: string | undefined, ended: AbortSignal): Promise<readonly Taken[]> {
   const { proposals } = await hub.use(LIST_MS, ended, async ({ base, headers, signal }) => {
-    const of = skillId === undefined ? '' : `&skill_id=${encodeURIComponent(skillId)}`;
-    const bytes = await download(`${base}/proposals?state=all&limit=100${of}`, MAX_LIST, { headers, signal });
+    const filter = of === undefined ? '' : `&skill_id=${encodeURIComponent(of)}`;
+    const bytes = await download(`${base}/proposals?state=all&limit=100${filter}`, MAX_LIST, { headers, signal });
     return readAnswer(bytes, `${base}/proposals`, list);
   });
   const where = hub.addresses[0] ?? '';
-  const shown = proposals.map(async ({ proposal_id: id, skill_id: skillId, sent_id: sentId, ...one }) => {
+  const shown = proposals.map(async ({ proposal_id: id, skill_id, sent_id: sentId, ...one }) => {
     // Words of another machine.
     const [decidedBy = null, reason = null] = await Promise.all([toldBy(hub, one.decided_by), toldBy(hub, one.reason)]);
-    return { ...one, id, skillId, where, sentId, decidedBy, reason };
+    return { ...one, id, skillId: skill_id, where, sentId, decidedBy, reason };
   });
   return Promise.all(shown);
 }
@@ -34,8 +35,8 @@ const list = z.object({
   proposals: z
     .array(
       z.object({
-        proposal_id: z.string().min(1).max(200),
-        skill_id: z.string().max(200),
+        proposal_id: proposalId,
+        skill_id: skillId,
         state: z.enum(['open', 'stale', 'approved', 'rejected']),
         author: z.string(),
         sent_id: z.string().nullable().default(null),
