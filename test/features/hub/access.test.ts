@@ -78,7 +78,10 @@ it('shows a proposer the proposals of its person, and no others', async () => {
   const sent = sentChange(base);
   const { proposal_id: id } = (await hub.ask(carol, 'POST', '/proposals', sent)).json;
   expect((await hub.ask(dan, 'GET', '/proposals')).json.proposals).toEqual([]);
-  expect((await hub.ask(dan, 'GET', `/proposals/${id}`)).json.error.code).toBe('PROPOSAL_NOT_FOUND');
+  const { error } = (await hub.ask(dan, 'GET', `/proposals/${id}`)).json;
+  const { error: ofNone } = (await hub.ask(dan, 'GET', '/proposals/none')).json;
+  expect(error.code).toBe('PROPOSAL_NOT_FOUND');
+  expect(error.message).toBe(ofNone.message.replace('none', id));
   expect((await hub.ask(carol, 'GET', `/proposals/${id}`)).json.author).toBe('person:carol');
   expect((await hub.ask(admin, 'GET', '/proposals')).json.proposals).toHaveLength(1);
 });

@@ -96,9 +96,9 @@ export function readCopy(folder: string, before?: KnownCopy): KnownCopy | undefi
   const file = `${stats.ino} ${stats.size} ${stats.birthtimeMs}`;
   if (before?.file === file) return withChanges(folder, before);
   const copy = readOr(undefined, () => {
-    const { entries = [], ...read } = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
-    const isKnown = Number(read.format) === 1 || read.format === FORMAT;
-    return isKnown && read.skills.every(isUsable) && entries.every(isEntry) ? { ...read, entries } : undefined;
+    const { entries = [], faults = [], ...read } = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
+    const isKnown = (Number(read.format) === 1 || read.format === FORMAT) && faults.every(isText);
+    return isKnown && read.skills.every(isUsable) && entries.every(isEntry) ? { ...read, entries, faults } : undefined;
   });
   return copy && withChanges(folder, { copy, file, read: 0 });
 }
@@ -255,9 +255,13 @@ function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
   return NAME.test(name) && DIGEST.test(digest) && typeof stamp === 'string' && files.every(isPath);
 }
 
-function isEntry({ name, digest, description, url, type, tags = [] }: IndexEntry): boolean {
-  const isText = [description, url, type, ...tags].every((text) => typeof text === 'string');
-  return isText && NAME.test(name) && DIGEST.test(digest);
+function isEntry({ name, digest, description, url, type, tags = [], allowed = [] }: IndexEntry): boolean {
+  const isWhole = [description, url, type, ...tags].every(isText) && allowed.every((one) => Object(one) === one);
+  return isWhole && NAME.test(name) && DIGEST.test(digest);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
 /** A line counts that follows what is known: there may be some of other processes, and of an earlier copy. */

@@ -1,8 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEPLOY, openHub } from '../../../helpers/hub.ts';
 import { type HubMachine, hubMachine } from '../../../helpers/hub-machine.ts';
 import { pageSkill } from '../../../helpers/large-page.ts';
-import { letAnHourPass } from '../../../helpers/published-page.ts';
+import { copyIn, letAnHourPass } from '../../../helpers/published-page.ts';
 import { scriptedHub } from '../../../helpers/scripted-hub.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
@@ -51,6 +53,24 @@ it('lets in what a reviewer of the hub has allowed, where the config takes that,
   const again = await hub.publish(admin, 'deploy', more);
   expect(again.json.error.code).toBe('BLOCK_NOT_CONFIRMED');
   expect((await hub.ask(reviewer, 'GET', '/changes')).json.changes[0].entry.revision).toBe(3);
+});
+
+it.each<[string, object]>([
+  ['what is allowed', { entries: [{ allowed: 7 }] }],
+  ['what is allowed, in a list', { entries: [{ allowed: [null] }] }],
+  ['why skills are missing', { faults: 7 }],
+])('reads everything again where somebody broke %s in its copy', async (_, broken) => {
+  const hub = await scriptedHub({ tea: ATTACK });
+  const machine = await hubMachine(hub, { entry: { allowances: true } });
+  expect(await given(machine, 'tea')).toBe('SKILL_NOT_FOUND');
+  await machine.registry.close();
+  const file = join(copyIn(machine.cache), 'copy.json');
+  const copy = JSON.parse(readFileSync(file, 'utf8')) as { entries: object[] };
+  const { entries: [entry] = [], ...rest } = broken as Partial<typeof copy>;
+  writeFileSync(file, JSON.stringify({ ...copy, ...rest, entries: [{ ...copy.entries[0], ...entry }] }));
+  const again = await hubMachine(hub, { ...machine, entry: { allowances: true } });
+  expect(again.registry.problems().map(({ code }) => code)).toEqual(['SKILL_HELD']);
+  expect(await given(again, 'tea')).toBe('SKILL_NOT_FOUND');
 });
 
 describe('a hostile hub', () => {

@@ -136,9 +136,7 @@ async function proposals(asked: HubAsked, { team }: Served): Promise<object> {
 }
 
 async function proposal(asked: HubAsked, { team }: Served): Promise<object> {
-  const row = await proposalNamed(team, asked.id);
-  // As one that is not there.
-  if (!isReviewer(asked) && row.person !== asked.principal.person) await proposalNamed(team, '');
+  const row = await proposalNamed(team, asked.id, isReviewer(asked) ? undefined : asked.principal.person);
   const [shown = row] = await withPresentState(team, [row]);
   return proposalOnWire(shown);
 }

@@ -27,10 +27,10 @@ import {
 } from './team.ts';
 import { assertOther, assertSeen } from './who-may-decide.ts';
 
-/** @throws PROPOSAL_NOT_FOUND. */
-export async function proposalNamed({ store, space }: Team, id: string): Promise<HubProposal> {
+/** @param person - Those of others are as if they were not there. @throws PROPOSAL_NOT_FOUND. */
+export async function proposalNamed({ store, space }: Team, id: string, person?: string): Promise<HubProposal> {
   const row = await store.proposal(space, id);
-  if (row) return row;
+  if (row && (person ?? row.person) === row.person) return row;
   throw new CodedError('PROPOSAL_NOT_FOUND', `No proposal ${JSON.stringify(id.slice(0, 100))} in this space.`);
 }
 
