@@ -4,13 +4,14 @@ import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { guard } from '../guard/door.ts';
 import { proposals } from '../proposals/door.ts';
+import { commands } from './commands/index.ts';
 import type { Evaluation } from './types.ts';
 
 /** Test cases of skills, evidence, and skills that compete. Needs proposals, the history, the guard and validate. */
 export const evaluate: Feature = {
   id: 'evaluate',
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

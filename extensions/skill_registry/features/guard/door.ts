@@ -5,6 +5,7 @@ import { by, storedText, text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { commands } from './commands/index.ts';
 import { HeldSkills, isFound } from './held-skills.ts';
 import { inspectionsFile } from './inspections.ts';
 import { createInstalled, installedInto } from './installed.ts';
@@ -44,7 +45,7 @@ export const guard: Feature<GuardPart> = {
   decisions: sourceDecisions,
   installedInto,
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

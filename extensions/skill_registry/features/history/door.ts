@@ -13,6 +13,7 @@ import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { guard } from '../guard/door.ts';
+import { commands } from './commands/index.ts';
 import { countWaitingProposals, isAllFinished } from './journal/history-database.ts';
 import { createHistoryFile } from './journal/history-file.ts';
 import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
@@ -42,7 +43,7 @@ export const history: Feature<HistoryPart> = {
   id: 'history',
   config: { keys: { writes: { ...writesKey(), after: 'watch' } } },
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 export const decider: FieldsSchema<Decider> = schema((z) =>

@@ -2,6 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { commands } from './commands/index.ts';
 import { hubConfig, NO_HUB } from './config.ts';
 import { hubKind } from './machine/hub-kind.ts';
 import { searchOfSources } from './machine/search.ts';
@@ -16,7 +17,7 @@ export const hub: Feature = {
     },
   },
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

@@ -5,6 +5,7 @@ import type { Opened } from '../../core/seams.ts';
 import { guard } from '../guard/door.ts';
 import { history } from '../history/door.ts';
 import type { RegistryOrigin } from './api.ts';
+import { commands } from './commands/index.ts';
 import type { InstallContext, OriginKinds } from './open-origin.ts';
 import type { AddPlan, ApplyOptions, Origins, UpdatePlan } from './types.ts';
 
@@ -18,7 +19,7 @@ export interface InstallPart {
 export const install: Feature<InstallPart> = {
   id: 'install',
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

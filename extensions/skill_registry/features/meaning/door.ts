@@ -1,5 +1,6 @@
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { commands } from './commands.ts';
 import { meaningConfig } from './config.ts';
 import type { Meaning } from './meaning.ts';
 import { VECTORS } from './vector-schema.ts';
@@ -10,7 +11,7 @@ export const meaning: Feature = {
   cache: [VECTORS],
   config: meaningConfig,
   open,
-  commands: async () => (await import('./commands.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

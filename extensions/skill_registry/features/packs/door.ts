@@ -7,6 +7,7 @@ import { locate } from '../../core/config/source-entry.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { SourceKind } from '../../core/sources/source-kind.ts';
+import { commands } from './commands.ts';
 import { workflowCommand, workflowEventTool } from './workflow/doors.ts';
 import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, skillsOfState, workflowText } from './workflow/workflows.ts';
@@ -42,7 +43,7 @@ export const packs: Feature = {
   id: 'packs',
   sources: [packageKind, packKind],
   open,
-  commands: async () => (await import('./commands.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

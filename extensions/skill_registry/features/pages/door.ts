@@ -11,6 +11,7 @@ import type { SourceHost, SourceKind } from '../../core/sources/source-kind.ts';
 import { guard } from '../guard/door.ts';
 import { install } from '../install/door.ts';
 import { headersWithSecrets, secretHeaders } from '../install/secret-headers.ts';
+import { commands } from './publish/commands.ts';
 import type { PublishOptions } from './publish/types.ts';
 
 const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) without user name, query and fragment';
@@ -32,7 +33,7 @@ export const pages: Feature = {
   id: 'pages',
   sources: [pageKind],
   open,
-  commands: async () => (await import('./publish/commands.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

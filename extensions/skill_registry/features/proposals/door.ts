@@ -12,6 +12,7 @@ import { type HistoryPart, history } from '../history/door.ts';
 import { writeDenied } from '../history/errors.ts';
 import type { OpenChanges } from '../history/open-changes.ts';
 import type { TakenProposals } from './api.ts';
+import { commands } from './commands/index.ts';
 import { arrivalText, proposalsCommand } from './conversation.ts';
 import type { OpenProposals, ProposalEvidence } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
@@ -37,7 +38,7 @@ export const proposals: Feature<ProposalsPart> = {
     ],
   },
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

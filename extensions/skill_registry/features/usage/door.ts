@@ -1,6 +1,7 @@
 import { among } from '../../core/config/config-keys.ts';
 import { bool, objectOf, oneOf, type Reader, readerOf } from '../../core/config/readers.ts';
 import type { Feature } from '../../core/feature.ts';
+import { commands } from './commands.ts';
 import { openUsage } from './usage.ts';
 
 /** What agents did with skills. Needs the history, for the revisions of what was loaded. */
@@ -8,7 +9,7 @@ export const usage: Feature = {
   id: 'usage',
   config: { keys: { usage: { read: recording(), default: true, harmless: among(false) } } },
   open: openUsage,
-  commands: async () => (await import('./commands.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---

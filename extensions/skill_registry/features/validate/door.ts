@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { commands } from './commands/index.ts';
 import { PROFILES } from './profiles.ts';
 
 /** Checks of skills against profiles, properties and prompt blocks. */
@@ -8,7 +9,7 @@ export const validate: Feature = {
   id: 'validate',
   profiles: PROFILES,
   open,
-  commands: async () => (await import('./commands/index.ts')).commands,
+  commands: async () => commands,
 };
 
 // --- internal ---
