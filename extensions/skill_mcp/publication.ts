@@ -153,7 +153,8 @@ async function publishSkill(
   if (skill.remote === 'until-read') return 'it comes when it is read';
   if (skill.remote)
     return `it comes from the MCP server "${skill.source}", which publishes it itself. Connect to that server`;
-  if (/[:/]/.test(skill.id)) return 'another skill has the same id, so this one has no address of its own';
+  if (/[:/]/.test(skill.id))
+    return 'here it is known only with the name of its source, so it has no address of its own';
   if (skill.dir !== null && basename(skill.file) !== SKILL_MD)
     return `its file is called ${basename(skill.file)}, expected ${SKILL_MD}`;
   try {

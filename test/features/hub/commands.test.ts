@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { entranceOf, readHubConfig, unknownOf } from '../../../extensions/skill_registry/features/hub/config.ts';
 import { runCommand } from '../../helpers/run-command.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 it('shows a token once, lists it without itself, and knows that it is over or revoked', async () => {
   const data = tempFolder();
@@ -86,7 +86,9 @@ it('lists people with their roles, and says which tokens somebody still has who 
   const hub = (...args: readonly string[]) => runCommand(['hub', ...args, '--data', data]);
   await hub('token', 'add', '--space', 'team', '--role', 'reader', '--person', 'Ada');
   const added = (name: string, role: string) => hub('person', 'add', name, '--space', 'team', '--role', role);
-  expect((await added('ada', 'reviewer')).status).toBe(0);
+  expect(await added('ada', 'reader')).toMatchObject({ status: 0, stderr: expect.not.stringContaining('claim') });
+  writeTree(data, { 'data/skill_registry/config.yaml': `hub: { oidc: { ${wholeOidc()} } }` });
+  expect((await added('ada', 'reviewer')).stderr).toContain('the roles that the claim groups gives, not this one');
   expect((await added('bob', 'owner')).status).toBe(2);
   expect((await added('agent:x', 'reader')).status).toBe(2);
   expect((await added('Lovelace, Ada', 'reader')).stderr).toContain('comma');
@@ -94,7 +96,12 @@ it('lists people with their roles, and says which tokens somebody still has who 
   expect((await hub('person', 'remove', 'ada')).stderr).toMatch(/still valid: hub token revoke [0-9a-f]{12}/);
   expect((await hub('person', 'list')).stdout).toMatch(/person:ada\s+removed/);
   const { rows } = JSON.parse((await hub('audit', '--json')).stdout);
-  expect(rows.map((row: { what: string }) => row.what)).toEqual(['token add', 'person add', 'person remove']);
+  expect(rows.map((row: { what: string }) => row.what)).toEqual([
+    'token add',
+    'person add',
+    'person add',
+    'person remove',
+  ]);
 });
 
 // --- internal ---

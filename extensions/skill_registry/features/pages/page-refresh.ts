@@ -27,7 +27,7 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
   /** The longest retry delay in milliseconds. Default: 15 minutes, or `intervalMs` if that is longer. */
   readonly maxMs?: number;
   /** Beside its own. Default: none. */
-  readonly moreProblems?: () => readonly Problem[];
+  readonly moreProblems?: (copy: PageCopy | undefined) => readonly Problem[];
   /** What the copy is named by, beside the address. Default: the names of the secret. */
   readonly copyOf?: object | undefined;
   /** Report no problem while the copy is missing. */

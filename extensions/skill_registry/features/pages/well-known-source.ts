@@ -68,7 +68,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): WellKnow
       const skills = [...found.skills, ...[...listed.values()].map(({ skill }) => skill)];
       // In one order, whatever is here.
       skills.sort((one, other) => (one.id < other.id ? -1 : 1));
-      const more = options.moreProblems?.() ?? [];
+      const more = options.moreProblems?.(opened.copy) ?? [];
       const problems = [
         ...page.problems(opened),
         ...more,

@@ -9,7 +9,7 @@ import {
 } from '../../../../../lib/command-line/index.ts';
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
-import { grantNamed } from '../config.ts';
+import { grantNamed, NO_HUB, readHubConfig } from '../config.ts';
 import { hubName, addToken as issueToken } from '../serve/principals.ts';
 import { usageOf } from '../serve/usage.ts';
 import type { HubToken } from '../store/hub-store.ts';
@@ -83,9 +83,12 @@ export async function addPerson(name: string, options: GrantOptions, terminal: T
   const grant = grantNamed(options);
   // Two headers are one text with a comma, so the hub believes none with one.
   if (name.includes(',')) throw invalidArgument('A proxy cannot say a name with a comma. Let it send another one.');
+  const { oidc } = options.data === undefined ? NO_HUB : readHubConfig(rootOf(options, terminal));
   await (await openStore(options, terminal)).addPerson({ ...known, ...grant }, by);
   terminal.print({ person: known.person, ...grant });
   terminal.say(`${known.person} is ${grant.role} in the space ${grant.space}, also at a running hub.`);
+  if (oidc)
+    terminal.say(`Who logs in at ${oidc.issuer} has the roles that the claim ${oidc.claim} gives, not this one.`);
   return EXIT.done;
 }
 
@@ -118,7 +121,11 @@ export async function showUsage(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { space, days } = options;
-  const { since, usage } = await usageOf(await openStore(options, terminal), space, days);
+  const store = await openStore(options, terminal);
+  const { since, usage } = await usageOf(store, space, days);
+  const isKnown = (await store.state(space)).head > 0 || (await store.tokens()).some((one) => one.space === space);
+  if (!isKnown && usage.length === 0)
+    throw invalidArgument(`No token and no skill is of a space ${JSON.stringify(space)}. See hub token list.`);
   const rows = usage.map(({ skill_id, agent, loads, refused, machines, last_day: last }) => {
     return [skill_id, agent || '(no name)', loads, refused, machines, last];
   });

@@ -1,10 +1,11 @@
-import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { download, downloadIfChanged, type OriginHeaders } from '../../../../../lib/fetch/index.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
 import type { SourceHost } from '../../../core/sources/source-kind.ts';
 import type { SecretHeaders } from '../../install/secret-headers.ts';
+import type { PageCopy } from '../../pages/well-known-copy.ts';
 import { createWellKnownSource } from '../../pages/well-known-source.ts';
 import type { TakenProposal } from '../../proposals/propose/types.ts';
 import { areAllowed, hubHits, type SentProposal } from '../wire.ts';
@@ -49,7 +50,7 @@ export function createHubSource(options: HubSourceOptions): SkillSource {
     intervalMs: ASK_AGAIN_MS,
     maxMs: MAX_RETRY_MS,
     copyOf: { addresses, only, secret },
-    moreProblems: () => [...outbox.problems(), ...(usage?.problems() ?? [])],
+    moreProblems: (copy) => [...outbox.problems(), ...(usage?.problems() ?? []), ...onlyProblems(options, copy)],
     // Each address has its own.
     secret: { names: secret, fill: () => addresses.map(headersOf)[0] as OriginHeaders },
     fetching: async () => ({
@@ -124,6 +125,14 @@ const MAX_HITS = 100;
 const MAX_SEARCH_ANSWER = 256 * 1024;
 /** Characters. */
 const MAX_MODEL = 200;
+
+function onlyProblems({ addresses, only = [], space }: HubSourceOptions, copy?: PageCopy): readonly Problem[] {
+  const listed = new Set((copy?.entries ?? []).map(({ name }) => name));
+  const missing = copy ? only.filter((name) => !listed.has(name)) : [];
+  if (missing.length === 0) return [];
+  const message = `only names skills that the space ${space} of the hub does not have: ${missing.join(', ')}.`;
+  return [{ code: 'CONFIG_KEY_INVALID', severity: 'warning', file: addresses.join(', '), message }];
+}
 
 /** Of an agent, as a hub takes it. */
 function nameOf(agent: string): string {

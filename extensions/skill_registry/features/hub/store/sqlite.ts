@@ -52,13 +52,12 @@ export class SqliteStore extends SqlStore {
   }
 
   protected async read<T>(sql: string, ...values: readonly Value[]): Promise<readonly T[]> {
+    this.#assertSame();
     return this.#prepared(sql).all(...values) as T[];
   }
 
   protected async write<T>(space: string | null, steps: () => Steps<T | undefined>): Promise<T | undefined> {
-    // A restore has put another file there; what is written into this one would be lost.
-    if (fileIdentity(this.#file) !== this.#identity)
-      throw new CodedError('STORE_UNAVAILABLE', 'The file of the database was replaced. Start the hub again.');
+    this.#assertSame();
     const result = this.#database.transaction(() => {
       if (space) this.#answer({ sql: 'INSERT OR IGNORE INTO space VALUES (?, 0)', values: [space], reads: false });
       const work = steps();
@@ -70,6 +69,12 @@ export class SqliteStore extends SqlStore {
     if (space === EVERY_SPACE) this.#tellAll();
     else this.tell(space);
     return result;
+  }
+
+  /** A restore has put another file there: what is written here would be lost, and what is revoked there is not here. */
+  #assertSame(): void {
+    if (fileIdentity(this.#file) === this.#identity) return;
+    throw new CodedError('STORE_UNAVAILABLE', 'The file of the database was replaced. Start the hub again.');
   }
 
   #answer({ sql, values, reads }: Statement): { readonly rows: readonly unknown[]; readonly count: number } {
