@@ -71,7 +71,7 @@ export class SqliteStore extends SqlStore {
     return result;
   }
 
-  /** A restore has put another file there: what is written here would be lost, and what is revoked there is not here. */
+  /** A restore has put another file there: what is written here would be lost, what is revoked there goes on here. */
   #assertSame(): void {
     if (fileIdentity(this.#file) === this.#identity) return;
     throw new CodedError('STORE_UNAVAILABLE', 'The file of the database was replaced. Start the hub again.');
