@@ -36,10 +36,6 @@ export function createMeteredBreaks(tell: (spentMs: number) => void): () => Prom
   };
 }
 
-export function createBreaks(): () => Promise<void> {
-  return takeBreak;
-}
-
 /** Takes a break before every hundredth item. */
 export async function eachWithBreaks<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
   let count = 0;

@@ -2,14 +2,11 @@ import type { Problem } from 'skill-registry/kernel';
 import { type CallHook, createHookCaller } from '../../../kernel/host.ts';
 import type { InternalOptions } from './options.ts';
 
-type HookOptions = Pick<InternalOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem' | 'onWriteStep'>;
+type HookOptions = Pick<InternalOptions, 'getSecret' | 'onProgress'>;
 
-/** Calling them never throws. `onProblem` and `onSkillLoaded` are absent if the host gave none. */
-export interface Hooks extends Required<Pick<HookOptions, 'getSecret' | 'onProgress'>> {
-  readonly onProblem: HookOptions['onProblem'] | undefined;
-  readonly onSkillLoaded: HookOptions['onSkillLoaded'] | undefined;
-  readonly onWriteStep: HookOptions['onWriteStep'] | undefined;
-  /** For a function that the host passes later, such as a listener. */
+/** Functions of the host. Calling them never throws. */
+export interface Hooks extends Required<HookOptions> {
+  /** For any other function: `onProblem`, a listener. */
   readonly call: CallHook;
   problems(): readonly Problem[];
 }
@@ -26,10 +23,6 @@ export function createHooks(options: HookOptions, file: string, onFailure: () =>
     problems: () => problems,
     getSecret: (name) => call('getSecret', () => textOrNothing(options.getSecret?.(name))),
     onProgress: (line) => void call('onProgress', () => options.onProgress?.(line)),
-    onProblem: options.onProblem && ((problem) => void call('onProblem', () => options.onProblem?.(problem))),
-    onSkillLoaded:
-      options.onSkillLoaded && ((event) => void call('onSkillLoaded', () => options.onSkillLoaded?.(event))),
-    onWriteStep: options.onWriteStep && ((step) => void call('onWriteStep', () => options.onWriteStep?.(step))),
   };
 }
 

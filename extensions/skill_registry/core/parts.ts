@@ -113,7 +113,7 @@ export async function openParts(
   });
   const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
     events.emit('loaded', event, details);
-    hooks.onSkillLoaded?.(event);
+    hooks.call('onSkillLoaded', () => options.onSkillLoaded?.(event));
   };
   return {
     ...base,
@@ -305,7 +305,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     for (const { id, broughtIn } of made) if (broughtIn) foreign.add(id);
     return made;
   };
-  const builtIn = makeBuiltInSource(sourceOptions);
+  const builtIn = makeBuiltInSource(sourceIds, sourceOptions.cache);
   const bytes = createSourceReader(() => catalog.sources(), config);
   const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog: Catalog = new Catalog(await makeAll(config.sources), {

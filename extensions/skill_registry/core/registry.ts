@@ -1,6 +1,7 @@
 import { CodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
 import { schema } from '../../../lib/arguments/index.ts';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
+import { onceFor } from '../../../lib/recent-map/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
@@ -45,7 +46,7 @@ export async function openRegistry(
 ): Promise<SkillRegistry> {
   checkOptions(options, Object.keys(reader.schema.properties ?? {}));
   // Loading takes up this slice, so the scan begins in the next one.
-  await createBreaks()();
+  await takeBreak();
   let reportNew: (() => void) | undefined;
   const onProblem = (): void => reportNew?.();
   const parts = await openParts(options, features, reader, onProblem);
@@ -61,8 +62,8 @@ export async function openRegistry(
     const registry = createRegistry(parts, call, { ...watching, problems: gather }, at);
     for (const { recover } of opened) await recover?.();
     await catalog.refresh();
-    if (hooks.onProblem) {
-      reportNew = newProblemReporter(gather, hooks.onProblem);
+    if (options.onProblem) {
+      reportNew = newProblemReporter(gather, (problem) => hooks.call('onProblem', () => options.onProblem?.(problem)));
       catalog.onChange(onProblem);
     }
     return registry;
@@ -215,12 +216,7 @@ function contextOf(parts: Parts): SkillRegistry['context'] {
   let turnText: Promise<TurnText> | undefined;
   return async (prompt, turn = {}) => {
     assertOpen(parts);
-    const read = new Map<Skill, Promise<string | undefined>>();
-    const body = (skill: Skill): Promise<string | undefined> => {
-      const text = read.get(skill) ?? reading.bodyForPrompt(skill);
-      read.set(skill, text);
-      return text;
-    };
+    const body = onceFor((skill: Skill) => reading.bodyForPrompt(skill));
     // First, because a skill found to be held must not be listed either.
     for (const skill of scopes.visible(turn)) if (skill.preload) await body(skill);
     // Before the modules load: the text shows the skills at the time of the call.
@@ -237,7 +233,7 @@ function contextOf(parts: Parts): SkillRegistry['context'] {
 }
 
 /** @returns reports what was no problem at the call before. One that ended and comes back is reported again. */
-function newProblemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void): () => void {
+function newProblemReporter(gather: () => readonly Problem[], report: (problem: Problem) => unknown): () => void {
   const keyOf = ({ code, file, line, message }: Problem): string => [code, file, line, message].join('\0');
   let reported = new Set(gather().map(keyOf));
   return () => {

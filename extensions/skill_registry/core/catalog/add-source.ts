@@ -2,7 +2,7 @@ import { unreadable } from '../../../../lib/arguments/index.ts';
 import type { SourceConfig, SourceConfigInput } from '../config/config.ts';
 import type { ReadSource } from '../config/read-config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
-import { defineSource, isCustomSource } from '../sources/define-source.ts';
+import { createCustomSource, defineSource, isCustomSource } from '../sources/kinds/custom-source.ts';
 import { takeFreeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { CustomSource } from '../sources/types.ts';
@@ -72,10 +72,7 @@ function makerOf(
 ) {
   if (isOwn(given)) {
     const { id } = defineSource(given);
-    return async () => {
-      const { createCustomSource } = await import('../sources/kinds/custom-source.ts');
-      return [createCustomSource(given, { id: takeFreeId(id, taken), location: 'this program' })];
-    };
+    return async () => [createCustomSource(given, { id: takeFreeId(id, taken), location: 'this program' })];
   }
   const { source, problems } = readSource(given, ['source'], 'addSource');
   const [problem] = problems;

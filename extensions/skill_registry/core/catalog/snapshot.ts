@@ -60,9 +60,9 @@ export const copyForCallers: (snapshot: Snapshot) => Snapshot = onceFor((snapsho
 export async function isSameCatalog(before: Snapshot, after: Snapshot): Promise<boolean> {
   return (
     stampOfPacks(before) === stampOfPacks(after) &&
-    (await isSameList(before.byQualifiedId.values(), after.byQualifiedId.values(), stampOf)) &&
-    (await isSameList(before.builtIn.values(), after.builtIn.values(), stampOf)) &&
-    (await isSameList(before.problems, after.problems, ({ code, file, line, message }) =>
+    (await areAlike(before.byQualifiedId.values(), after.byQualifiedId.values(), stampOf)) &&
+    (await areAlike(before.builtIn.values(), after.builtIn.values(), stampOf)) &&
+    (await areAlike(before.problems, after.problems, ({ code, file, line, message }) =>
       JSON.stringify([code, file, line, message]),
     ))
   );
@@ -111,7 +111,7 @@ function copyOfPack({ scopes, byId }: Pack): Pack {
   return { scopes: { ...scopes, states, events: readOnly(events) }, byId: readOnly(new Map(byId)) };
 }
 
-async function isSameList<T>(before: Iterable<T>, after: Iterable<T>, stamp: (one: T) => string): Promise<boolean> {
+async function areAlike<T>(before: Iterable<T>, after: Iterable<T>, stamp: (one: T) => string): Promise<boolean> {
   const others = before[Symbol.iterator]();
   let isSame = true;
   await eachWithBreaks(after, (one) => {

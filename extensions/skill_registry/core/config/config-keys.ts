@@ -117,10 +117,12 @@ export function presetSources(
   return [{ path: 'skills', optional: true }, { preset }, { shipped: 'if_none' }];
 }
 
-export const CORE_TOOLS: readonly ToolOfConfig[] = ['list_skills', 'read_skill', 'read_skill_resource'].map((name) => ({
-  name,
-  isDefault: true,
-}));
+export const TOOLS_OF_CORE: readonly ToolOfConfig[] = ['list_skills', 'read_skill', 'read_skill_resource'].map(
+  (name) => ({
+    name,
+    isDefault: true,
+  }),
+);
 
 /** A key that holds others: a wrong one costs only itself. */
 export function section<T extends object>(

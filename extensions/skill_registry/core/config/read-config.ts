@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Profile, ValidationProfile } from '../skill/profile.ts';
 import type { SkillRegistryConfig, SkillRegistryConfigInput, SourceConfig, ToolName } from './config.ts';
-import { among, CORE_KEYS, CORE_TOOLS, type ConfigKey, type ConfigPart, DEFAULT_SOURCES } from './config-keys.ts';
+import { among, CORE_KEYS, type ConfigKey, type ConfigPart, DEFAULT_SOURCES, TOOLS_OF_CORE } from './config-keys.ts';
 import { collectProblems, keyFinder } from './config-problems.ts';
 import { type JsonSchema, listOf, objectOf, oneOf, plainCopy, type Reader, type Readers } from './readers.ts';
 import { type SourceEntry, sourceReader } from './source-entry.ts';
@@ -84,7 +84,7 @@ function keysOf(
   validation: ConfigKey<ValidationProfile>,
 ): Readonly<Record<string, ConfigKey>> {
   const ofFeatures = parts.flatMap(({ config }) => config?.tools ?? []);
-  const tools = inOrder([...CORE_TOOLS, ...ofFeatures].map((tool) => [tool.name, tool] as const));
+  const tools = inOrder([...TOOLS_OF_CORE, ...ofFeatures].map((tool) => [tool.name, tool] as const));
   const byDefault = tools.filter(([, { isDefault }]) => isDefault).map(([name]) => name);
   const ofCore: Readonly<Record<string, ConfigKey>> = {
     sources: { read: listOf(source), default: DEFAULT_SOURCES },

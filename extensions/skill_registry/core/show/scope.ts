@@ -62,7 +62,7 @@ export function createScopes(
 ): Scopes {
   const seenIn = onceFor((snapshot: Snapshot) => ({
     cached: new RecentMap<string, readonly Skill[]>(MAX_SCOPES),
-    ofAgents: new Map<AgentConfig, ReadonlySet<string>>(),
+    ofAgent: onceFor((agent: AgentConfig) => namedBySource(agent, snapshot)),
     limitedAgents: new Set([...snapshot.byQualifiedId.values()].flatMap(({ disabledFor = [] }) => disabledFor)),
   }));
   const agentOf = ({ agentId = '' }: TurnContext): AgentConfig | undefined =>
@@ -76,11 +76,7 @@ export function createScopes(
   };
   const inSources = (turn: TurnContext, snapshot: Snapshot): ReadonlySet<string> => {
     const agent = agentOf(turn);
-    if (!agent) return NOTHING;
-    const { ofAgents } = seenIn(snapshot);
-    const known = ofAgents.get(agent) ?? namedBySource(agent, snapshot);
-    ofAgents.set(agent, known);
-    return known;
+    return agent ? seenIn(snapshot).ofAgent(agent) : NOTHING;
   };
   const scopeOf = (given: TurnContext, granted = grantedIn(given)): Scope => {
     const turn = declared(given);

@@ -4,17 +4,13 @@ import { createDirectorySource } from './kinds/directory-source.ts';
 import { changeScans, freeId, type SkillSource } from './source.ts';
 import type { SourceDefaults, SourceHost, SourceKind } from './source-kind.ts';
 
-export interface MakeSourcesOptions extends SourceDefaults {
-  /** Kinds that features give. Default: only those of the core. */
-  readonly kinds?: readonly SourceKind[];
-  /** Ids in use; new ids are added. */
-  readonly taken: Set<string>;
-}
-
-/** An entry of some kinds becomes several sources, or none. */
+/**
+ * An entry of some kinds becomes several sources, or none.
+ * @param kinds - That features give. @param taken - Ids in use; new ids are added.
+ */
 export async function makeSources(
   configs: readonly SourceConfig[],
-  { kinds = [], taken, ...defaults }: MakeSourcesOptions,
+  { kinds = [], taken, ...defaults }: SourceDefaults & { kinds?: readonly SourceKind[]; taken: Set<string> },
 ): Promise<readonly SkillSource[]> {
   const all = [...CORE_KINDS, ...kinds];
   const decide = defaults.decisions?.now();
@@ -30,7 +26,7 @@ export async function makeSources(
   return made;
 }
 
-export function makeBuiltInSource({ taken, cache }: Pick<MakeSourcesOptions, 'taken' | 'cache'>): SkillSource {
+export function makeBuiltInSource(taken: Set<string>, cache: SourceDefaults['cache']): SkillSource {
   const id = takeFreeId(BUILT_IN, taken);
   const source = createDirectorySource({ id, root: shippedFolder(), cache, allowOutside: false, optional: true });
   return { ...source, watchFolders: () => [] };

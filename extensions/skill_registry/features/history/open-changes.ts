@@ -47,7 +47,7 @@ export function openChanges(core: Core, joinings: readonly Joining[]): OpenChang
   const { catalog, config, root, trusted } = core;
   const writer = new Writer({
     dataDir: core.dataDir,
-    onStep: core.hooks.onWriteStep,
+    onStep: (step) => void core.hooks.call('onWriteStep', () => core.options.onWriteStep?.(step)),
     mayRecover: trusted,
     onCommit: (...given) => joinings.forEach(({ onCommit }) => void onCommit?.(...given)),
     catchUp: (...given) => joinings.flatMap(({ catchUp }) => catchUp?.(...given) ?? []),

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { recordedFiles } from '../guard/recorded-files.ts';
@@ -40,7 +40,6 @@ export class RevisionRecorder {
   /** Stops when another process writes; the next call continues. @throws HISTORY_DAMAGED. */
   async recordAll(signal: AbortSignal): Promise<void> {
     const { root, snapshot, writer } = this.#context;
-    const takeBreak = createBreaks();
     const due: Skill[] = [];
     const writeDue = (): boolean => {
       const slice = due.splice(0);

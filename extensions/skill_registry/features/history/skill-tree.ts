@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
@@ -30,7 +30,6 @@ export async function skillFilesInSlices(
   source: SkillSource,
   maxBytes: number,
 ): Promise<readonly RevisionFile[]> {
-  const takeBreak = createBreaks();
   const files = new Map<string, RevisionFile>();
   for (const file of eachFile(skill, source, maxBytes)) {
     files.set(file.path, described(file));

@@ -1,5 +1,5 @@
 import { CodedError } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { mergeTexts } from '../../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { unlessCoded } from '../../../../../lib/errors/index.ts';
@@ -118,7 +118,7 @@ export async function withPresentState(
   context: ChangeContext,
   rows: readonly ProposalRow[],
 ): Promise<readonly ProposalRow[]> {
-  const [readOnce, takeBreak] = [createReadOnce(), createBreaks()];
+  const readOnce = createReadOnce();
   const found: ProposalRow[] = [];
   for (const row of rows) {
     await takeBreak();
