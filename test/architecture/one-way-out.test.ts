@@ -21,6 +21,7 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
 
 /** Who else reads files of skills through their sources. None of them hands bytes to an agent. */
 const READS: Readonly<Record<string, string>> = {
+  'core/parts.ts': 'gives SKILL.md to counts of tokens, the search and meaning',
   'core/read/read-file.ts': 'gives bytes to the one below, which asks',
   'core/sources/source.ts': 'names the ways to read',
   'core/sources/kinds/custom-source.ts': 'is a source',
@@ -42,7 +43,7 @@ const READS: Readonly<Record<string, string>> = {
 
 const REGISTRY = 'extensions/skill_registry';
 const READING =
-  /\breadSkill\(|\b(?:source|member|sourceOf\(skill\))\.(?:readResource\(|fetch(?:\?\.)?\()|\breadFile\(skill|\b(?:resourceBytes|bodyIfThere)\(/;
+  /\breadSkill\(|(?:\b(?:source|member)|\))\??\.(?:readResource\(|fetch(?:\?\.)?\()|\breadFile\(skill|\b(?:resourceBytes|bodyIfThere)\(/;
 
 const codeOf = (file: string): string =>
   readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

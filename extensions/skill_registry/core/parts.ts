@@ -30,7 +30,7 @@ import type { Profile, ValidationProfile } from './skill/profile.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostEnvironment } from './sources/host-environment.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
-import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
+import { presentSource, type SkillSource } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   cacheFileOf,
@@ -42,7 +42,7 @@ import {
 } from './store/cache.ts';
 import type { SqliteDatabase } from './store/open-database.ts';
 
-export interface Parts extends SourceReader {
+export interface Parts {
   readonly options: InternalOptions;
   readonly root: string;
   /** `<root>/data/skill_registry`. */
@@ -56,6 +56,8 @@ export interface Parts extends SourceReader {
   readonly opened: Opened[];
   readonly catalog: Catalog;
   readonly sourceIds: Set<string>;
+  /** The bytes of SKILL.md. */
+  readonly readSkill: (skill: Skill) => Buffer;
   readonly makeSources: (sources: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
   /** Whether the skills of this source come from somebody else. */
   readonly isForeign: (sourceId: string) => boolean;
@@ -95,7 +97,7 @@ export async function openParts(
   const base = await withoutDoubleAgents(openBase(options, features, configReader, onProblem));
   const { cache, cacheFile, cacheParts, config, hooks, root } = base;
   const skills = await openSkills(base, features);
-  const { bytes, catalog, opened } = skills;
+  const { catalog, opened, readSkill } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const conversations = createConversations();
   // In a state that no feature knows an agent sees nothing, not everything.
@@ -104,12 +106,12 @@ export async function openParts(
   const scopes = createScopes(snapshot, conversations, narrow, config.agents);
   const closing = new AbortController();
   const events = createEvents(hooks.call);
-  const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
+  const tokens = createTokenCounts(config.limits.skill_tokens, readSkill, cache);
   const openCache = () => openCacheDatabase(cacheFile ?? ':memory:', cacheParts);
   const searcher = new Searcher({
     database: openCache,
     ...(cacheFile && { removeDatabase: () => removeFiles(cacheFile) }),
-    readSkill: bytes.readSkill,
+    readSkill,
   });
   const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
     events.emit('loaded', event, details);
@@ -118,7 +120,6 @@ export async function openParts(
   return {
     ...base,
     ...skills,
-    ...bytes,
     events,
     closing,
     conversations,
@@ -306,7 +307,8 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     return made;
   };
   const builtIn = makeBuiltInSource(sourceIds, sourceOptions.cache);
-  const bytes = createSourceReader(() => catalog.sources(), config);
+  const readSkill = (skill: Skill) =>
+    presentSource(skill, catalog.sources()).readSkill(skill, config.limits.file_bytes);
   const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog: Catalog = new Catalog(await makeAll(config.sources), {
     builtIn,
@@ -327,7 +329,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
-  return { opened, guard, admit, profile, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
+  return { opened, guard, admit, profile, sourceIds, makeSources: makeAll, isForeign, readSkill, disabled, catalog };
 }
 
 /** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */

@@ -6,7 +6,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Finding, RemoteFiles } from '../skill/guard.ts';
 import type { Profile } from '../skill/profile.ts';
-import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
+import type { Skill, SkillListing } from '../skill/skill.ts';
 import type { PackScopes } from './types.ts';
 
 /** A source of skills, of any kind. Programs implement `CustomSource` instead. */
@@ -125,25 +125,8 @@ export function isSameList(before: readonly unknown[], after: readonly unknown[]
 
 export const NO_FILES: SkillListing = { files: [], leftOut: 0 };
 
-export interface SourceReader {
-  readonly readSkill: (skill: Skill) => Buffer;
-  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
-  readonly listed: (skill: Skill) => readonly ResourceInfo[];
-}
-
-export function createSourceReader(
-  sources: () => readonly SkillSource[],
-  config: Pick<SkillRegistryConfig, 'limits'>,
-): SourceReader {
-  return {
-    readSkill: (skill) => sourceOf(skill, sources()).readSkill(skill, config.limits.file_bytes),
-    readFile: (skill, path, maxBytes) => sourceOf(skill, sources()).readResource(skill, path, maxBytes),
-    listed: (skill) => sourceOf(skill, sources()).listing(skill).files,
-  };
-}
-
 /** @throws SKILL_NOT_FOUND when its source was removed. */
-export function sourceOf(skill: Skill, sources: readonly SkillSource[]): SkillSource {
+export function presentSource(skill: Skill, sources: readonly SkillSource[]): SkillSource {
   const source = sources.find(({ id }) => id === skill.source);
   if (source) return source;
   throw skillNotFound(skill.id);

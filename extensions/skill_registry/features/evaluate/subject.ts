@@ -3,7 +3,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { type SkillSource, sourceOf } from '../../core/sources/source.ts';
+import { presentSource, type SkillSource } from '../../core/sources/source.ts';
 import type { HeldSkills } from '../guard/held-skills.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
@@ -27,7 +27,7 @@ export async function presentSuite(
     const suite = { digest: null, files: [], cases: [], queries: [], problems: [] };
     return { digest: skill.digest, suite, files: [] };
   }
-  const source = sourceOf(skill, context.sources());
+  const source = presentSource(skill, context.sources());
   const files = await skillFilesInSlices(skill, source, context.limits.file_bytes);
   return { digest: treeDigest(files), suite: await readSuite(skill, readerOf(source, skill)), files };
 }
@@ -37,7 +37,7 @@ export async function presentSubject(
   { visible }: EvaluationSource,
   skill: Skill,
 ): Promise<EvaluatedContent & { readonly files: readonly RevisionFile[] }> {
-  const source = sourceOf(skill, context.sources());
+  const source = presentSource(skill, context.sources());
   const text = source.readSkill(skill, context.limits.file_bytes).toString('utf8');
   const isShown = visible().some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
   const suite = await presentSuite(context, skill);
@@ -50,7 +50,7 @@ export async function changedSubject(
   present: Awaited<ReturnType<typeof presentSubject>>,
   { path, after }: { readonly path: string; readonly after: Buffer | null },
 ): Promise<EvaluatedContent> {
-  const source = sourceOf(present.skill, context.sources());
+  const source = presentSource(present.skill, context.sources());
   const isSkillFile = path === basename(present.skill.file);
   const text = isSkillFile && after ? after.toString('utf8') : present.text;
   const { header } = isSkillFile ? parseSkill(text, present.skill.file, present.skill.id) : {};

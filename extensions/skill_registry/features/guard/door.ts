@@ -64,7 +64,10 @@ function open(core: Core): Opened<GuardPart> {
     reasonsChanged: () => holders.some((one) => one.hasChanged?.()),
     remote: (skill) => catalog.sourceOf(skill)?.remote,
     isAllowedThere: (skill, findings) => catalog.sourceOf(skill)?.allows?.(skill, findings) ?? false,
-    loadFiles: async () => (await import('./files-for-inspection.ts')).filesForInspection(core),
+    loadFiles: async () => {
+      const { filesForInspection } = await import('./files-for-inspection.ts');
+      return filesForInspection(() => catalog.sources(), core.config.limits.file_bytes);
+    },
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
     isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
     renew: async () => void (await Promise.all(holders.map((one) => one.renew()))),

@@ -5,7 +5,7 @@ import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
 import { isReserved, listContained, readContained } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../core/skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../../core/skill/skill.ts';
-import type { SourceReader } from '../../core/sources/source.ts';
+import { presentSource, type SkillSource } from '../../core/sources/source.ts';
 import { type FolderListing, filesBelow, shownOf } from '../../core/sources/walk/list-files.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
@@ -32,12 +32,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** A file that changed more recently could change again with the same time. */
 const SETTLED_MS = 2_000;
 
-/** All files that can be handed out, listed or not. */
-export function filesForInspection({ readSkill, readFile, listed }: SourceReader): SkillFiles {
+/** All files that can be handed out, listed or not. @param most - Bytes of SKILL.md. */
+export function filesForInspection(sources: () => readonly SkillSource[], most: number): SkillFiles {
   /** `below`: the whole folder, if the skill has one. */
   function* others(skill: Skill): Steps<{ files: readonly ResourceInfo[]; below?: FolderListing }> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
-    if (skill.dir === null || isReserved(skill.dir)) return { files: listed(skill) };
+    if (skill.dir === null || isReserved(skill.dir)) return presentSource(skill, sources()).listing(skill);
     const below = yield* filesBelow(skill.dir, EVERYTHING);
     const skillFile = basename(skill.file);
     return { files: below.files.filter(({ path }) => path !== skillFile), below };
@@ -49,9 +49,10 @@ export function filesForInspection({ readSkill, readFile, listed }: SourceReader
       return { stamp, listing: below && shownOf({ ...below, files: present }) };
     },
     *read(skill) {
-      yield { path: 'SKILL.md', bytes: readSkill(skill) };
+      const source = presentSource(skill, sources());
+      yield { path: 'SKILL.md', bytes: source.readSkill(skill, most) };
       const { files, below } = yield* others(skill);
-      yield* readAll(skill.dir, files, below, (path) => readFile(skill, path, MAX_BYTES));
+      yield* readAll(skill.dir, files, below, (path) => source.readResource(skill, path, MAX_BYTES));
     },
   };
 }

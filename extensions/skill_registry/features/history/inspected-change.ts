@@ -1,7 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { createSourceReader } from '../../core/sources/source.ts';
 import { asReadForInspection, filesForInspection } from '../guard/files-for-inspection.ts';
 import { digestOfRead, type ReadPart } from '../guard/inspect-files.ts';
 import { inspectedName } from '../guard/recorded-files.ts';
@@ -36,7 +35,7 @@ export function afterChanges(
     skill,
     change: digestOf(JSON.stringify([lastDecided(context.writer.database(), key), written])),
     files() {
-      const present = skill && filesForInspection(createSourceReader(context.sources, context)).read(skill);
+      const present = skill && filesForInspection(context.sources, context.limits.file_bytes).read(skill);
       return changedFiles([...(present ?? [])], changes);
     },
   };

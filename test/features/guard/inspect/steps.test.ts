@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../../extensions/skill_registry/core/config/config-keys.ts';
+import type { Skill } from '../../../../extensions/skill_registry/core/skill/skill.ts';
+import { createDirectorySource } from '../../../../extensions/skill_registry/core/sources/kinds/directory-source.ts';
 import { filesForInspection } from '../../../../extensions/skill_registry/features/guard/files-for-inspection.ts';
 import { passagesOf } from '../../../../extensions/skill_registry/features/guard/inspect/passages.ts';
-import { fakeSkill } from '../../../helpers/fake-skill.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
 
 const CHARACTERS = 400_000;
@@ -16,15 +18,15 @@ it.each([
   expect(steps.length).toBeGreaterThanOrEqual(CHARACTERS / 12_000);
 });
 
-it('lists and reads the files of a skill with a break for each folder, and tells by their stats whether they have changed with one for every hundred', () => {
+it('lists and reads the files of a skill with a break for each folder, and tells by their stats whether they have changed with one for every hundred', async () => {
   const dir = tempFolder({ 'SKILL.md': 'Text.' });
   for (let at = 0; at < 300; at++) {
     mkdirSync(join(dir, `folder-${at}`));
     writeFileSync(join(dir, `folder-${at}`, 'file.md'), '');
   }
-  const skill = fakeSkill('many', { dir, file: join(dir, 'SKILL.md'), realFile: join(dir, 'SKILL.md') });
-  const empty = Buffer.alloc(0);
-  const files = filesForInspection({ readSkill: () => empty, readFile: () => empty, listed: () => [] });
+  const source = createDirectorySource({ id: 'own', root: dir, allowOutside: false });
+  const [skill] = (await source.scan(DEFAULT_LIMITS)).skills as [Skill];
+  const files = filesForInspection(() => [source], 1000);
   const read = [...files.read(skill)];
   expect(read.filter((one) => one !== undefined)).toHaveLength(301);
   expect(read.filter((one) => one === undefined)).toHaveLength(301);

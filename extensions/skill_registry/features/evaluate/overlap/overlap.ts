@@ -7,6 +7,7 @@ import type { Core } from '../../../core/feature.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
+import { presentSource } from '../../../core/sources/source.ts';
 import { exists } from '../../history/skill-location.ts';
 import { claimsPrecedence } from '../../proposals/checks/fields.ts';
 import type { RetrievalChange } from '../../proposals/propose/types.ts';
@@ -33,14 +34,16 @@ export interface Overlap {
   ): Promise<readonly (Skill | null | undefined)[]>;
 }
 
-export function createOverlap({ assertOpen, catalog, readFile, scopes, searcher }: Core): Overlap {
+export function createOverlap({ assertOpen, catalog, scopes, searcher }: Core): Overlap {
   const visibleSkills = (): readonly Skill[] => {
     assertOpen();
     return scopes.visible({});
   };
   // Most skills have no trigger queries; this check takes a tenth of the time of a read that fails.
   const readIfThere: ReadIfThere = (skill, path, maxBytes) =>
-    skill.dir === null || exists(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
+    skill.dir === null || exists(join(skill.dir, path))
+      ? presentSource(skill, catalog.sources()).readResource(skill, path, maxBytes)
+      : undefined;
   const firstHits: Overlap['firstHits'] = async (queries, as, until) => {
     const skills = visibleSkills();
     if (!as) return firstHitsIn(searcher, skills, queries, until);
