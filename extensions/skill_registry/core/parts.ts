@@ -6,6 +6,7 @@ import { withFallback } from '../../../lib/errors/index.ts';
 import { futureRealPath, reserve } from '../../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
 import { userCacheDirectory, userStateDirectory } from '../../../lib/trust/index.ts';
+import { type AddSource, createAddSource } from './catalog/add-source.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { DisabledSkill, SkillRegistryConfig, SourceConfig } from './config/config.ts';
@@ -55,10 +56,9 @@ export interface Parts {
   /** In the order of the list. Complete when the registry is open. */
   readonly opened: Opened[];
   readonly catalog: Catalog;
-  readonly sourceIds: Set<string>;
   /** The bytes of SKILL.md. */
   readonly readSkill: (skill: Skill) => Buffer;
-  readonly makeSources: (sources: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
+  readonly addSource: AddSource;
   /** Whether the skills of this source come from somebody else. */
   readonly isForeign: (sourceId: string) => boolean;
   readonly conversations: Conversations;
@@ -97,14 +97,13 @@ export async function openParts(
   const base = await withoutDoubleAgents(openBase(options, features, configReader, onProblem));
   const { cache, cacheFile, cacheParts, config, hooks, root } = base;
   const skills = await openSkills(base, features);
-  const { catalog, opened, readSkill } = skills;
+  const { catalog, closing, opened, readSkill } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const conversations = createConversations();
   // In a state that no feature knows an agent sees nothing, not everything.
   const narrow = (turn: TurnContext, now: Snapshot): Narrowed | undefined =>
     opened.flatMap(({ turns }) => turns?.narrow(turn, now) ?? [])[0] ?? (turn.workflowState && NOTHING);
   const scopes = createScopes(snapshot, conversations, narrow, config.agents);
-  const closing = new AbortController();
   const events = createEvents(hooks.call);
   const tokens = createTokenCounts(config.limits.skill_tokens, readSkill, cache);
   const openCache = () => openCacheDatabase(cacheFile ?? ':memory:', cacheParts);
@@ -121,7 +120,6 @@ export async function openParts(
     ...base,
     ...skills,
     events,
-    closing,
     conversations,
     tokens,
     searcher,
@@ -329,7 +327,9 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
-  return { opened, guard, admit, profile, sourceIds, makeSources: makeAll, isForeign, readSkill, disabled, catalog };
+  const closing = new AbortController();
+  const addSource = createAddSource(catalog, sourceIds, makeAll, base.configReader.readSource, closing.signal);
+  return { opened, guard, admit, profile, addSource, closing, isForeign, readSkill, disabled, catalog };
 }
 
 /** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */

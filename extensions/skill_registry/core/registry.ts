@@ -4,7 +4,6 @@ import { takeBreak } from '../../../lib/breaks/index.ts';
 import { onceFor } from '../../../lib/recent-map/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
-import { createAddSource } from './catalog/add-source.ts';
 import type { ChangeListener } from './catalog/catalog.ts';
 import { copyForCallers, frozen } from './catalog/snapshot.ts';
 import { checkOptions } from './check-options.ts';
@@ -155,8 +154,7 @@ const messageArguments = schema((z) =>
 const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
 
 function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
-  const { admit, catalog, closing, events, guard, makeSources: makeAll, scopes, sourceIds: taken } = parts;
-  const addSource = createAddSource(catalog, taken, makeAll, parts.configReader.readSource, closing.signal);
+  const { addSource, admit, catalog, events, guard, scopes } = parts;
   const isInspected = (skill: Skill): boolean => guard().notInspected([skill]) === 0;
   const inspect = (skill: Skill): void =>
     void admit({ skill, kind: 'derived', audience: 'model' }).catch(() => undefined);
