@@ -26,9 +26,9 @@ export function createAdmin(parts: Parts, call: CheckedCalls, given: Given): Par
   return {
     instanceId: () => instanceOf(parts.root, parts.config.sources),
     watchMode: given.watchMode,
-    ...readingFunctions(parts, call),
+    ...fileFunctions(parts, call),
     ...accessFunctions(parts, call),
-    ...catalogFunctions(parts, call, given),
+    ...searchFunctions(parts, call, given),
     ...kernelFunctions(parts, call, given),
   };
 }
@@ -66,7 +66,7 @@ const kernelPart = schema((z) =>
   }, 'the context of an extension'),
 );
 
-function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
+function fileFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const { events, reading } = parts;
   return {
     readBytes: later('admin.readBytes(skillId, options, turn)', [text, readOptions, turn], reading.readBytes),
@@ -99,7 +99,7 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
   } satisfies Partial<SkillRegistryAdmin>;
 }
 
-function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Given) {
+function searchFunctions(parts: Parts, { later }: CheckedCalls, { context }: Given) {
   const { catalog, config, scopes, searcher, tokens } = parts;
   return {
     prepareSearch: later('admin.prepareSearch(query)', [words], async (query = '') => {

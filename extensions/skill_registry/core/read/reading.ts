@@ -166,6 +166,7 @@ export class SkillReading implements Reading {
     const find = (): Found => foundIn(this.#context.catalog.snapshot());
     let found: AdmittedFile | Found = find();
     try {
+      // What a person loads in a conversation, its model reads.
       const reader = audience === 'person' && turn ? 'model' : audience;
       found = await this.#admitted(find, { ...request, audience: reader, wait });
       if ('bytes' in found) {
