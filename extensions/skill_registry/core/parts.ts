@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { declaredAgents } from '../../../kernel/host.ts';
+import { type CallHook, createHookCaller, declaredAgents } from '../../../kernel/host.ts';
 import { withFallback } from '../../../lib/errors/index.ts';
 import { futureRealPath, reserve } from '../../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
@@ -14,7 +14,6 @@ import { presetSources } from './config/config-keys.ts';
 import type { ConfigReader } from './config/read-config.ts';
 import { SOURCE_DEFAULTS } from './config/source-entry.ts';
 import { createEvents, type RegistryEvents } from './events.ts';
-import { createHooks, type Hooks } from './hooks.ts';
 import type { InternalOptions } from './options.ts';
 import { type ReadingContext, SkillReading } from './read/reading.ts';
 import type { GivenByFeature, Opened } from './seams.ts';
@@ -42,6 +41,15 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import type { SqliteDatabase } from './store/open-database.ts';
+
+type HookOptions = Pick<InternalOptions, 'getSecret' | 'onProgress'>;
+
+/** Functions of the host. Calling them never throws. */
+interface Hooks extends Required<HookOptions> {
+  /** For any other function: `onProblem`, a listener. */
+  readonly call: CallHook;
+  problems(): readonly Problem[];
+}
 
 export interface Parts {
   readonly options: InternalOptions;
@@ -348,4 +356,28 @@ function reservedPaths(root: string): readonly string[] {
 function linksIn(folder: string): readonly string[] {
   const entries = withFallback(() => readdirSync(folder, { withFileTypes: true }), []);
   return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
+}
+
+/** @param file - For problems. @param onFailure - Called for a new problem, unless `onProblem` failed. */
+function createHooks(options: HookOptions, file: string, onFailure: () => void): Hooks {
+  const problems: Problem[] = [];
+  const call = createHookCaller(file, (problem) => {
+    problems.push(problem);
+    if (problem.details?.hook !== 'onProblem') onFailure();
+  });
+  return {
+    call,
+    problems: () => problems,
+    getSecret: (name) => call('getSecret', () => textOrNothing(options.getSecret?.(name))),
+    onProgress: (line) => void call('onProgress', () => options.onProgress?.(line)),
+  };
+}
+
+function textOrNothing(given: unknown): string | undefined {
+  if (given === undefined || typeof given === 'string') return given;
+  // It may be a promise, whose rejection must not end the process.
+  Promise.resolve(given).catch(() => undefined);
+  throw new TypeError(
+    `it gave ${given === null ? 'null' : `something of type ${typeof given}`}, expected text or undefined`,
+  );
 }
