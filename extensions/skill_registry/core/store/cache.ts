@@ -155,13 +155,16 @@ function isDamage(error: unknown): boolean {
 
 /** Milliseconds; short, because a process can work without a cache. */
 const BUSY_MS = 500;
+/** Another process may make the tables; without the file, this process would keep nothing until its end. */
+const OPEN_MS = 2_000;
 
 function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
-  const database = openDatabase(file, BUSY_MS, true);
+  const database = openDatabase(file, OPEN_MS, true);
   try {
     // The file may come from a repository of another person.
     database.exec('PRAGMA trusted_schema = OFF');
     if (!isCurrent(database, parts)) database.transaction(() => bringUpToDate(database, parts));
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return database;
   } catch (error) {
     database.close();
