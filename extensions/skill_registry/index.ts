@@ -11,7 +11,7 @@ export type { ResourceContent, SkillContent, SkillLoadedEvent } from './core/rea
 export type { ListQuery, SkillList } from './core/search/types.ts';
 export type { Finding } from './core/skill/guard.ts';
 export type { Skill } from './core/skill/skill.ts';
-export { defineSource } from './core/sources/kinds/custom-source.ts';
+export { defineSource } from './core/sources/define-source.ts';
 export type { CustomSkill, CustomSource } from './core/sources/types.ts';
 export * from './features.ts';
 export { createSkillRegistry } from './registry.ts';
