@@ -121,6 +121,7 @@ it('takes nothing from outside the tree, and says of each skill why it is refuse
     'no-frontmatter': 'SKILL_INVALID',
     turned: 'ORIGIN_REFUSED',
   });
+  expect(JSON.stringify(json.refused)).not.toContain('limits.');
   expect([status, json.published]).toEqual([1, ['deploy', 'good']]);
   expect(stderr).not.toContain('SECRET');
   const to = join(tempFolder(), 'new');

@@ -42,6 +42,8 @@ export interface SkillLocation {
   readonly skillFile: string;
   /** Of its source. */
   readonly profile?: Profile | undefined;
+  /** Its limits stand in no config. */
+  readonly atHub?: true;
 }
 
 export type SkillFolder = Pick<SkillSource, 'id' | 'writing'>;
@@ -249,7 +251,8 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
   const limit = limitOf(location, path, limits);
   if (bytes.length <= limit) return;
   const key = path === location.skillFile ? 'file_bytes' : 'resource_bytes';
-  const message = `${quoted(path)} would have ${bytes.length} bytes, more than the limit of ${limit}. Write less, or a person raises limits.${key} in the config of the registry.`;
+  const raise = location.atHub ? '' : `, or a person raises limits.${key} in the config of the registry`;
+  const message = `${quoted(path)} would have ${bytes.length} bytes, more than the limit of ${limit}. Write less${raise}.`;
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 

@@ -98,7 +98,7 @@ export function withFile(files: readonly IncomingFile[], path: string, after: Bu
 /** For functions that ask where a skill lies. No folder is there. */
 export function locationOf({ root, space }: Team, skillId: string): SkillLocation {
   const base = join(root, 'skills-of-the-hub');
-  return { skillId, source: space, key: skillId, base, below: skillId, skillFile: 'SKILL.md' };
+  return { skillId, source: space, key: skillId, base, below: skillId, skillFile: 'SKILL.md', atHub: true };
 }
 
 export function textOf(bytes: Uint8Array | null): string | null {
