@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { INTERNAL_ERROR, type McpServer, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
+import { aborted, settledWithin } from '../../lib/waiting/index.ts';
 import { announce, type SkillMcpDoor } from './door.ts';
 import { add, type Line, type Message, messageOf, newLine } from './message-lines.ts';
 
@@ -15,7 +15,7 @@ export interface StdioStreams {
 
 /**
  * Serves one client until it closes the connection or `signal` aborts. After the end of the input, waiting requests
- * have 5 seconds; then they get an error. Resolves when all of it is written.
+ * have 30 seconds; then they get an error. Resolves when all of it is written.
  */
 export async function serveStreams(
   door: SkillMcpDoor,
@@ -53,9 +53,9 @@ export async function serveStreams(
 
 // --- internal ---
 
-const LAST_ANSWERS_MS = 5_000;
+const LAST_ANSWERS_MS = 30_000;
 const TOO_LATE =
-  'The input has ended, and this request was not answered within 5 seconds. Keep the input open until the answer is there.';
+  'The input has ended, and this request was not answered within 30 seconds. Keep the input open until the answer is there.';
 const CUT = 'Standard input ended in the middle of a line, which was not used.';
 const NEWLINE = 0x0a;
 
@@ -159,9 +159,9 @@ function createAsked() {
     },
     async answered(signal: AbortSignal): Promise<void> {
       isLast = true;
-      const until = { signal: AbortSignal.any([signal, over.signal]) };
+      if (waiting.size === 0) return;
       // Keeps the process alive, because a waiting request may not.
-      if (waiting.size > 0) await wait(LAST_ANSWERS_MS, undefined, until).catch(() => undefined);
+      await settledWithin(aborted(AbortSignal.any([signal, over.signal])), LAST_ANSWERS_MS);
     },
   };
 }

@@ -51,7 +51,7 @@ it('gives every request an answer or an error when the input ends', async () => 
   const { setTimeout: later } = globalThis;
   // The limit for what waits when the input ends comes at once.
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms?: number) =>
-    later(run, ms === 5_000 ? 0 : ms)) as typeof setTimeout);
+    later(run, ms === 30_000 ? 0 : ms)) as typeof setTimeout);
   onTestFinished(() => void vi.restoreAllMocks());
   input.write(`${call('read', 'read_skill', { skill_id: 'tea' })}\n`);
   await waitFor('the answer to the first', () => answers.length === 1);
@@ -65,7 +65,7 @@ it('gives every request an answer or an error when the input ends', async () => 
   for (const answer of asked) answer();
   expect(ids(answers)).toEqual([7, 'eight', 'read']);
   for (const { id, error } of answers)
-    expect(error?.message ?? '').toMatch(id === 'read' ? /^$/ : /not answered within 5 seconds\. Keep the input open/);
+    expect(error?.message ?? '').toMatch(id === 'read' ? /^$/ : /not answered within 30 seconds\. Keep the input open/);
 });
 
 it('answers a last message without the end of its line, and one that was cut with an error', async () => {
