@@ -47,6 +47,8 @@ it('reads nothing any more once it is closed, and lets go of data/ when the scan
   await waitFor('the scan', () => isScanning);
   const closing = registry.close();
   await expect(registry.read(id)).rejects.toMatchObject({ code: 'REGISTRY_CLOSED' });
+  // Whatever else ends at the close has ended by then.
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
   expect(isReserved(join(root, 'data'))).toBe(true);
   goOn();
   await Promise.all([adding, closing]);
