@@ -3,6 +3,7 @@ import { hearHowFar } from '../breaks/index.ts';
 import { invalidArgument } from '../errors/index.ts';
 import { formatNumber, formatTable, printable } from '../text/index.ts';
 
+export { EXIT, EXIT_OF_CODE, type ExitStatus, exitOf } from './exit-status.ts';
 export { invalidArgument };
 
 /** Commands use this instead of globals of the process. */
@@ -67,19 +68,6 @@ export interface Options {
   readonly reason?: string;
   readonly by?: string;
   readonly yes?: boolean;
-}
-
-export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;
-export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
-
-/** Other codes give `problem`. docs/command.md lists them. */
-export const EXIT_OF_CODE: ReadonlyMap<string, ExitStatus> = new Map([
-  ['INVALID_ARGUMENT', EXIT.wrongUse],
-  ['ROOT_NOT_FOUND', EXIT.wrongUse],
-]);
-
-export function exitOf(code: string): ExitStatus {
-  return EXIT_OF_CODE.get(code) ?? EXIT.problem;
 }
 
 /** @param ending - Receives the functions to call when the command has ended. */

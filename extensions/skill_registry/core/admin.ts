@@ -9,7 +9,7 @@ import { skillNamed } from './catalog/snapshot.ts';
 import { actor, aFunction, type CheckedCalls, ofTurn, text, texts, turn, words } from './checked-calls.ts';
 import { isPresetGroup } from './config/presets.ts';
 import { assertOpen, moreSearch, type Parts } from './parts.ts';
-import { readPoliciesOf } from './read/read-policy.ts';
+import { readPoliciesOf } from './read/skill-of-path.ts';
 import { namedTools } from './show/formats.ts';
 import { boundSkill, heldOrDisabled, whoSees } from './show/scope.ts';
 import { skillNotFound } from './skill/errors.ts';

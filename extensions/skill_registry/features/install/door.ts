@@ -89,10 +89,10 @@ function open({ call: { later }, of, root }: Core): Opened<InstallPart> {
       ),
     ),
     place: () => run(async (context) => (await import('./places.ts')).placeOf(context)),
-    sources: () => run(async (context) => (await import('./origins.ts')).usedSources(context)),
-    verify: () => run(async (context) => (await import('./origins.ts')).verify(context)),
+    sources: () => run(async (context) => (await import('./used-sources.ts')).usedSources(context)),
+    verify: () => run(async (context) => (await import('./verify.ts')).verify(context)),
     remove: later('origin.remove(id, actor, options)', [text, actor, removeOptions], (id, by, options) =>
-      run(async (context) => (await import('./origins.ts')).remove(context, id, by, options?.asInstalled)),
+      run(async (context) => (await import('./remove.ts')).remove(context, id, by, options?.asInstalled)),
     ),
   };
   return {
