@@ -216,7 +216,7 @@ function documentOf(root: string, content: string | undefined): LockDocument {
   throw lockInvalid(root, `${why}. Correct it, or move it away.`);
 }
 
-function textIfThere(root: string): string | undefined {
+function textIfThere(root: string, isLast = false): string | undefined {
   try {
     const own = isOfPerson(root);
     const text = readContained(futureRealPath(root), LOCK_FILE, MAX_LOCK, { own }).toString('utf8');
@@ -229,6 +229,8 @@ function textIfThere(root: string): string | undefined {
     // An unreadable lock is not treated as missing: `verify` would find nothing wrong.
     if (stats?.isSymbolicLink()) throw lockInvalid(root, 'it is a link. Put the file itself in its place.');
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
+    // Another process has just made it.
+    if (!isLast) return textIfThere(root, true);
     const why = 'expected a regular file that may be read. Move away what is there, or correct its rights.';
     throw lockInvalid(root, why);
   }
