@@ -68,7 +68,7 @@ export function fileIdentity(file: string): string {
 const BUSY_MS = 5_000;
 const AGAIN_MS = 10;
 
-/** SQLite itself does not wait here while another process writes to a new file, as one that makes its tables does. */
+/** SQLite does not wait here while another process writes to a new file, for example to make its tables. */
 function beginWriteAhead(database: SqliteDatabase, busyMs: number): void {
   const until = performance.now() + busyMs;
   for (;;) {

@@ -17,7 +17,7 @@ export async function assertSeen(
   after: readonly IncomingFile[],
 ): Promise<readonly AllowedFinding[]> {
   const { digest, inspection } = await inspectFiles(() => filesToInspect(after));
-  // Whoever has allowed it before.
+  // Also what somebody has allowed before.
   const blocks = inspection.findings.filter(({ level }) => level === 'block');
   if (inspected === undefined && blocks.length > 0) {
     const found = [...new Set(blocks.map(({ message }) => message))].join('; ');
