@@ -60,12 +60,9 @@ describe('of the config', () => {
 
   it('accepts every example of the documentation, and the defaults', () => {
     const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => parse(text) as object);
-    const rows = [...page.matchAll(/\| `(\{ [^`]*\})`(?::[^|]*)? \|$/gm)].map(([, entry = '']) => ({
-      sources: [parse(entry)],
-    }));
-    expect([blocks.length >= 2, rows.length >= 8]).toEqual([true, true]);
+    expect(blocks.length).toBeGreaterThan(2);
     const { config } = parse(read('extensions/skill_registry/manifest.yaml')) as { config: object };
-    for (const one of [config, {}, ...blocks, ...rows]) {
+    for (const one of [config, {}, ...blocks]) {
       expect([one, check(one), registryConfig.read(one, 'x').problems]).toEqual([one, undefined, []]);
     }
   });
