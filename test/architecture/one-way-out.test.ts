@@ -13,8 +13,8 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   'core/registry.ts': ['derived'],
   // Errors of a change that quote the present text.
   'features/history/change-context.ts': ['derived'],
-  // Headings of bodies, for the endpoint that the owner configured.
-  'features/meaning/meaning.ts': ['derived'],
+  // Lines and headings of bodies, for the endpoint that the owner configured.
+  'features/meaning/meaning.ts': ['derived', 'line'],
   // Results of test cases.
   'features/evaluate/evidence.ts': ['derived', 'derived', 'derived'],
 };

@@ -186,10 +186,7 @@ export const held = [
   {
     title: 'Headings of a held body go to an endpoint',
     in: 'Meaning.#textOf',
-    swap: [
-      "given ? [{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }] : []",
-      "[{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }]",
-    ],
+    swap: ['!given', 'skill.id === ""'],
     test: 'an endpoint for embeddings gets nothing of a skill that would be held',
   },
   {

@@ -237,4 +237,34 @@ export const inspections = [
     swap: ['matching === undefined', 'matching === null'],
     test: 'is found in {"a.py":"brew = getattr',
   },
+  {
+    title: 'Of a frontmatter only what this registry reads is judged',
+    in: 'findingsOfHeader',
+    swap: ['error ? { yaml } : data', 'error ? data : {}'],
+    test: 'in a field that is another kind of value here',
+  },
+  {
+    title: 'A frontmatter that cannot be read is not judged',
+    in: 'findingsOfHeader',
+    swap: ['{ yaml }', '{}'],
+    test: 'in a field of a frontmatter that is no YAML',
+  },
+  {
+    title: 'The kept header of a half saved file is shown as it was',
+    in: 'oddNamesOf',
+    never: 'skill.isKept',
+    test: 'the header that a half saved file keeps is judged',
+  },
+  {
+    title: 'A line that was held goes to an endpoint for embeddings',
+    in: 'Meaning.#textOf',
+    swap: ["!admit({ skill, kind: 'line', audience: 'model' }).given", 'bytes?.length === 0'],
+    test: 'no line that was held goes to an endpoint for embeddings',
+  },
+  {
+    title: 'A reviewing agent gets an attack that a change takes away without a mark',
+    in: 'attackIn',
+    never: 'isDoubtful',
+    test: 'marks what a change takes away from a held skill',
+  },
 ];

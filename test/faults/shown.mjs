@@ -51,8 +51,14 @@ export const shown = [
   {
     title: 'A refused load names ids out of scope',
     in: 'SkillReading.#notFound',
-    swap: ["'model'", "'binding'"],
+    swap: ['model: turn', 'model: undefined'],
     test: 'names no id that is out of scope',
+  },
+  {
+    title: 'An agent that is bound to a missing skill gets ids of held ones',
+    in: 'SkillReading.#notFound',
+    swap: ['binding: {}', 'binding: undefined'],
+    test: 'an agent that is bound to no skill that there is gets no id of a held one',
   },
   {
     title: 'The catalog text exceeds its budget by 50 tokens',

@@ -214,6 +214,16 @@ describe('in the first moment of a catalog', () => {
     expect(sent).not.toContain('MARKED');
   });
 
+  it('no line that was held goes to an endpoint for embeddings, though its file is another one now', async () => {
+    const server = await embeddingsServer();
+    const embeddings = { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500 };
+    const tree = described('mixer', { description: `MARKED ${attack(46)}` });
+    const { registry, root } = await openRegistry({ ...plain, ...tree }, { embeddings });
+    writeTree(root, described('mixer', {}));
+    await registry.admin.embedSkills();
+    expect(JSON.stringify(server.requests)).not.toContain('MARKED');
+  });
+
   it('no search tells a model that a body has a phrase, before it is inspected', async () => {
     const phrase = '"cut the lemon in four"';
     const lemon = (id: string, more: string): Tree => ({

@@ -94,7 +94,7 @@ export class SkillReading implements Reading {
         turn,
         wait,
         countsAsLoad: countsAsLoad !== false,
-        // A caller without `onHeld`, such as a search for hidden characters, cannot show that a skill is held.
+        // A caller without `onHeld`, as a search for hidden characters, cannot show a hold.
         isMarked: onHeld !== undefined,
       },
       ({ bytes, heldBecause }) => {
@@ -262,7 +262,7 @@ export class SkillReading implements Reading {
     };
   }
 
-  /** Never joins an id into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
+  /** Never joins an id into a path. Scopes do not limit people and bindings, but by them no agent gets a held skill. */
   #find({ skillId, audience, turn }: SkillRequest): Found {
     const { catalog, scopes } = this.#context;
     if (audience === 'model') return scopes.find(skillId, turn ?? {});
@@ -288,7 +288,7 @@ export class SkillReading implements Reading {
   }
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
-    return this.#context.scopes.notFound(skillId, audience === 'model' ? turn : undefined);
+    return this.#context.scopes.notFound(skillId, { model: turn, binding: {}, person: undefined }[audience]);
   }
 
   /** The short id, unless it means another skill to the caller. */

@@ -10,7 +10,7 @@ export type ProblemSink = (
   details?: Readonly<Record<string, unknown>>,
 ) => void;
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 export interface FieldSource {
   readonly data: Fields;

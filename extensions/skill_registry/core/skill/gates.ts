@@ -1,4 +1,4 @@
-import { shown } from './field-values.ts';
+import { type Fields, shown } from './field-values.ts';
 import { parseMapping } from './yaml-fields.ts';
 
 /** When models see a skill: `metadata.openclaw` of OpenClaw (older: `metadata.clawdbot`). Lists may be empty. */
@@ -22,10 +22,8 @@ export interface GateEnvironment {
   hasSetting(path: string): boolean;
 }
 
-type Mapping = Readonly<Record<string, unknown>>;
-
 /** `always: true` keeps only `os`. A block may be text: some tools write it so. `report` gets each wrong value. */
-export function readGate(metadata: Mapping, report: (message: string) => void): Gate | undefined {
+export function readGate(metadata: Fields, report: (message: string) => void): Gate | undefined {
   for (const name of ['openclaw', 'clawdbot']) {
     const block = readBlock(metadata, `metadata.${name}`, report);
     if (!block) continue;
@@ -45,12 +43,12 @@ export function readGate(metadata: Mapping, report: (message: string) => void): 
 }
 
 /** A mapping, or one as text in JSON or in YAML with brackets. */
-export function asMapping(value: unknown): Mapping | undefined {
+export function asMapping(value: unknown): Fields | undefined {
   if (typeof value === 'string' && value.trim().startsWith('{')) {
     const parsed = parseMapping(value.trim());
     return 'data' in parsed ? parsed.data : undefined;
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
 export function draftReason(fillsLeft: number | undefined): string | undefined {
@@ -79,7 +77,7 @@ export function gateClosedBecause(gate: Gate, here: GateEnvironment): string | u
 
 // --- internal ---
 
-function readBlock(from: Mapping, path: string, report: (message: string) => void): Mapping | undefined {
+function readBlock(from: Fields, path: string, report: (message: string) => void): Fields | undefined {
   const value = from[path.split('.').at(-1) as string];
   if (value === undefined || value === null) return undefined;
   const block = asMapping(value);

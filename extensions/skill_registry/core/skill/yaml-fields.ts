@@ -66,9 +66,7 @@ export function parseMapping(text: string): Parsed {
   const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   try {
-    // The check of the package for repeated keys takes quadratic time.
-    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const;
-    const document = parseDocument(text, options);
+    const document = parseDocument(text, { ...OPTIONS, lineCounter: lines });
     const [error] = document.errors;
     if (error) return { message: error.message, line: lines.linePos(error.pos[0]).line };
     const repeated = repeatedKeyAt(document);
@@ -146,6 +144,9 @@ export function fieldAt(lines: readonly string[], at: number): Field | undefined
 }
 
 // --- internal ---
+
+/** The package looks for repeated keys in quadratic time, and makes bytes of `!!binary`. */
+const OPTIONS = { prettyErrors: false, logLevel: 'silent', uniqueKeys: false, resolveKnownTags: false } as const;
 
 function repeatedKeyAt(document: Document.Parsed): number | undefined {
   const { isScalar, visit } = yamlPackage();

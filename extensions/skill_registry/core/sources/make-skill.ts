@@ -3,7 +3,7 @@ import type { Skill } from '../skill/skill.ts';
 
 export type SkillIdentity = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
 
-/** Field by field: spreading so many fields is ten times slower, and there may be tens of thousands of skills. */
+/** Field by field: spreading so many fields is ten times slower, and there may be thousands of skills. */
 export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: string, bytes: number): Skill {
   const skill: Skill = {
     name: header.name,
@@ -27,9 +27,8 @@ export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: 
     digest,
     bytes,
   };
-  for (const key of OPTIONAL_KEYS) {
+  for (const key of OPTIONAL_KEYS)
     if (header[key] !== undefined) (skill as Record<OptionalKey, unknown>)[key] = header[key];
-  }
   return skill;
 }
 
@@ -39,7 +38,7 @@ type OptionalKey = {
   [Key in keyof SkillHeader]-?: undefined extends SkillHeader[Key] ? Key : never;
 }[keyof SkillHeader];
 
-/** An object, so the compiler reports a missing key. */
+/** An object: the compiler reports a missing key. */
 const OPTIONAL: Readonly<Record<OptionalKey, true>> = {
   argumentHint: true,
   version: true,
@@ -48,5 +47,6 @@ const OPTIONAL: Readonly<Record<OptionalKey, true>> = {
   compatibility: true,
   gate: true,
   fillsLeft: true,
+  isKept: true,
 };
 const OPTIONAL_KEYS = Object.keys(OPTIONAL) as readonly OptionalKey[];

@@ -63,7 +63,7 @@ interface Judgement {
   readonly listing?: Present['listing'];
 }
 
-/** New skills that are judged with all their files before they are shown: some ten milliseconds each at most. */
+/** New skills that are judged with all their files before they are shown. */
 const FEW = 16;
 const SHOWN_AFTER_MS = 1_000;
 /** Of processor time, for whom nobody waits. */
@@ -75,7 +75,7 @@ const NOT_YET: Admission = {
   heldBecause: NOT_INSPECTED,
   retryAfterMs: 2_000,
 };
-/** Skills in one step: about a millisecond. */
+/** In one step. */
 const LOOKED_UP = 200;
 
 /** Held skills: no agent gets them until a person allows what was found. Opens the inspections. */
@@ -84,11 +84,11 @@ export class HeldSkills {
   readonly #inspections: Inspections;
   readonly #inspected: InspectedSkills;
   readonly #trust = openTrust();
-  /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
+  /** By the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   readonly #lines: JudgedLines;
   readonly #names = new JudgedNames();
-  /** The last of those that somebody waits for, by path. */
+  /** The last ones, by path. */
   readonly #running = new Map<string, Running>();
 
   constructor(options: HeldSkillsOptions) {

@@ -2,12 +2,14 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { foldLine, oneLine } from '../../../../lib/text/index.ts';
+import { MAX_FRONTMATTER, splitFrontmatter } from '../../core/skill/frontmatter.ts';
 import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
+import { readYamlFields } from '../../core/skill/yaml-fields.ts';
 import { type DigestedFile, inspectSkill } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/rule.ts';
 import type { Inspections } from './inspections.ts';
-import { isOddName, textsShown } from './texts-shown.ts';
+import { isOddName, MOST_TOGETHER, textsShown } from './texts-shown.ts';
 
 export interface InspectedSkill {
   readonly digest: string;
@@ -71,7 +73,7 @@ export async function findingsOfNames(names: readonly string[]): Promise<readonl
   const odd = names.filter(isOddName);
   if (odd.length === 0) return [];
   const texts = odd.map(textOfName);
-  const isLong = odd.length > 1 && texts.reduce((sum, text) => sum + text.length, 0) > NAMES_TOGETHER;
+  const isLong = odd.length > 1 && texts.reduce((sum, text) => sum + text.length, 0) > MOST_TOGETHER;
   const found = isLong ? [] : await findingsOfTexts(texts);
   if (odd.length === 1) return found.map(({ line: _, ...finding }) => ({ ...finding, file: odd[0] ?? '' }));
   if (!isLong && found.length === 0) return [];
@@ -88,9 +90,6 @@ function withBlocks({ findings }: Inspection, blocks: readonly Finding[]): reado
   return findings.toSpliced(others === -1 ? findings.length : others, 0, ...blocks);
 }
 
-/** Characters, far below what is searched of one text. */
-const NAMES_TOGETHER = 262_144;
-
 /** A path up to each of its folders, where a command may end. No line begins as a heading or a block of code. */
 function textOfName(name: string): string {
   const ends = [...name.matchAll(/\/|$/g)].map(({ index }) => name.slice(0, index));
@@ -100,8 +99,6 @@ function textOfName(name: string): string {
     .join('\n\n');
 }
 
-/** Bytes of SKILL.md from which its header is read. */
-const MOST_OF_HEADER = 262_144;
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'files'> {
@@ -141,13 +138,13 @@ async function readFiles(
   return { digest: digestOfLines(lines), skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
 }
 
+/** Also fields that this registry ignores: others read them. What it cannot read is judged as one line. */
 async function findingsOfHeader(files: readonly InspectedFile[]): Promise<readonly Finding[]> {
-  const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes;
-  const text = new TextDecoder().decode(bytes?.subarray(0, MOST_OF_HEADER) ?? new Uint8Array());
+  const text = new TextDecoder().decode(files.find(({ path }) => path === 'SKILL.md')?.bytes);
+  const { yaml = '' } = splitFrontmatter(text);
   const { header } = parseSkill(text, 'SKILL.md', 'skill');
-  const texts = (header && textsShown(header)) ?? [];
-  const isAsWritten = texts.every((line) => text.includes(line.slice(line.indexOf(': ') + 2)));
-  const found = isAsWritten ? [] : await findingsOfTexts(texts);
+  const { data, error } = yaml.length > MAX_FRONTMATTER ? { error: true } : readYamlFields(yaml);
+  const found = await findingsOfTexts(textsShown([header, error ? { yaml } : data]));
   return found.map(({ line: _, ...finding }) => finding);
 }
 

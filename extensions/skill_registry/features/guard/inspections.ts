@@ -45,11 +45,11 @@ interface Made {
 }
 
 const MAX_RECENT = 16;
-/** Raise it when the tables change. */
+/** Of the tables. */
 const TABLES = 6;
-/** In each row, because another version of this package may write into the same tables, by other rules. */
+/** In each row: another version of this package may write into the same tables. */
 const RULES: number = RULE_SET * 1000 + TABLES;
-/** With more skills the file is emptied; skills that still exist are inspected again. */
+/** With more skills the file is emptied. */
 const MAX_SKILLS = 100_000;
 const MAX_RESULTS = 1_000_000;
 
@@ -81,11 +81,11 @@ export function openInspections(file: string | undefined): Inspections {
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
   const entries = new Map<string, InspectionEntry | null>();
   const inspections = new Map<string, Inspection>();
-  /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
+  /** Not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
-  /** Of single files, by their key; not yet in the file. */
+  /** Of single files, by their key. */
   let results = new Map<string, FileResult>();
-  /** Of skills whose files are read now: they are asked for often, also when no file can be kept. */
+  /** Of skills whose files are read now, also when no file can be kept. */
   const recent = new RecentMap<string, ReadonlyMap<string, string>>(MAX_RECENT);
   /** SQLite changes it with each write of another connection. */
   let dataVersion: number | undefined;
@@ -224,7 +224,7 @@ interface Kept {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Results in one transaction, and the most milliseconds before it. Results that a crash loses are made again. */
+/** Results in one transaction, and the most milliseconds before it. */
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
 /** Of an attempt in vain, and its results that are kept. */

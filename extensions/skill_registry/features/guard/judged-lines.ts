@@ -3,7 +3,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { FileResults } from './inspect/inspect-skill.ts';
-import { textsShown } from './texts-shown.ts';
+import { MOST_TOGETHER, textsShown } from './texts-shown.ts';
 
 /** Skills of which nothing but the line was judged yet: whatever a line, a hit of a search or an event can have. */
 export class JudgedLines {
@@ -23,11 +23,7 @@ export class JudgedLines {
     for (const [done, skill] of skills.entries()) {
       await takeBreak(done, skills.length, 'Inspecting descriptions');
       const { file, dir, realFile, source, qualifiedId, digest, pack, ...shown } = skill;
-      const text = textsShown(shown)?.join('\n');
-      if (text === undefined) {
-        whole.push([skill, []]);
-        continue;
-      }
+      const text = textsShown(shown).join('\n');
       group.push({ skill, text, key: `line ${digestOf(text)}` });
       characters += text.length;
       if (group.length < TOGETHER && characters < MOST_TOGETHER) continue;
@@ -86,5 +82,3 @@ interface Line {
 }
 
 const TOGETHER = 50;
-/** Far below what is searched of one text. */
-const MOST_TOGETHER = 262_144;

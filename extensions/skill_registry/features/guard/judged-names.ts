@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import type { Finding } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { isOddName } from './texts-shown.ts';
+import { isOddName, textsShown } from './texts-shown.ts';
 
-/** Names of skills that stand in none of their files: of the folders above, of an inline skill, of a server's skill. */
+/** What stands in no file of a skill: names of its folders, of an inline skill; what a half saved file said before. */
 export class JudgedNames {
   /** By name, only odd ones. */
   readonly #blocks = new Map<string, readonly Finding[]>();
@@ -40,11 +40,13 @@ export class JudgedNames {
 
 // --- internal ---
 
-function oddNamesOf({ name, qualifiedId, source, file, dir, realFile }: Skill): readonly string[] {
+function oddNamesOf(skill: Skill): readonly string[] {
+  const { name, qualifiedId, source, file, dir, realFile } = skill;
   const below = qualifiedId.slice(source.length + 1);
   // The name of a skill in a file stands in that file.
   const names = [below, ...(realFile === null ? [name] : [])];
   // A link leads elsewhere.
   if (dir !== null && dir !== dirname(file)) names.push(dir);
+  if (skill.isKept) names.push(...textsShown(skill));
   return names.filter(isOddName);
 }

@@ -199,8 +199,11 @@ export class Meaning {
     const bytes = skill.remote ? undefined : withFallback(() => this.#options.readSkill(skill));
     if (!skill.remote && !bytes) return [];
     const judged = bytes && { bytes, path: 'SKILL.md' };
-    const { given } = await this.#options.admit({ skill, kind: 'derived', audience: 'model', ...judged });
-    return given ? [{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }] : [];
+    const { admit } = this.#options;
+    const { given } = await admit({ skill, kind: 'derived', audience: 'model', ...judged });
+    // Its line may be of an older file.
+    if (!given || !admit({ skill, kind: 'line', audience: 'model' }).given) return [];
+    return [{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }];
   }
 
   /** False when the run was aborted, or a request failed for good. */

@@ -149,10 +149,10 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
   if (!half) return undefined;
   const modelInvocable = whole.modelInvocable && header?.modelInvocable !== false;
   const message = `${half.message} Until then its last name, description and settings are used.`;
-  return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
+  return { header: { ...whole, modelInvocable, isKept: true }, problems: [{ ...half, message }] };
 }
 
-/** Shared: files are read one after the other, and their bytes are not kept. */
+/** Shared: files are read one by one, and their bytes are not kept. */
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 const OPENING_FENCE = '---\n';
@@ -189,12 +189,12 @@ function parse(bytes: Buffer, found: FoundSkillFile, profile: Profile | undefine
   return { ...parsed, problems, dependsOnOtherFiles };
 }
 
-/** The file up to the line after its frontmatter. Decoding the rest would take longer than anything else here. */
+/** The file up to the line after its frontmatter. Decoding the rest would take longer than all else here. */
 function beginningOf(bytes: Buffer): string | undefined {
   const fence = bytes.subarray(0, BEGINNING_BYTES).indexOf('\n---');
   const lineEnd = fence === -1 ? -1 : bytes.indexOf(LINE_FEED, fence + 1);
   if (lineEnd === -1) return undefined;
-  // One more byte shows whether the fence line ends there; then up to the end of a character.
+  // One more byte shows whether the fence line ends there; then to the end of a character.
   let end = lineEnd + 2;
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
   const text = bytes.toString('utf8', 0, end);

@@ -1,7 +1,7 @@
 import type { FindingLevel } from '../../../core/skill/guard.ts';
 
 /** Raised by one when a rule changes: a part of every key under which an inspection is kept. Loads no rules. */
-export const RULE_SET = 14;
+export const RULE_SET = 15;
 
 /** Its findings keep a skill from being published until a person allows them. */
 export const KEY_RULE = 'key-or-token';
