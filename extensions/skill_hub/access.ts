@@ -1,7 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import type { HubPrincipal, HubRole, HubService } from './api.ts';
 
-/** Who has sent a request: a principal for each space that is open to them. */
+/** Who sent a request: a principal for each space that is open to them. */
 export interface Caller {
   readonly principals: readonly HubPrincipal[];
   /** The same as of now. None: not let in any more. */

@@ -5,7 +5,7 @@ import { bodyOf, type Caller, callerWith, createLimits, principalFor, principals
 import type { HubEntrance, HubPrincipal, HubRequest, HubService, PersonPages } from './api.ts';
 import { loadClient } from './login.ts';
 import { People, pageOf } from './person.ts';
-import { loadTelemetry } from './requests.ts';
+import { loadTelemetry } from './telemetry.ts';
 
 export interface ServeHubOptions {
   readonly service: HubService;

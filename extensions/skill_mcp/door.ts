@@ -10,7 +10,7 @@ import { useZod } from '../../lib/arguments/index.ts';
 import { foldLine } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
-import { createPublication } from './publication.ts';
+import { createPublication } from './resources.ts';
 import { createSdkSource, resourcesPage } from './sdk-source.ts';
 import { clientOf, inThread, isThreadName, THREAD_NAME, turnOf } from './threads.ts';
 import { invocableSkills, servePrompts, serveTools, toPrompt } from './tools-and-prompts.ts';

@@ -11,7 +11,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { withFallback } from '../../lib/errors/index.ts';
 import { foldLine } from '../../lib/text/index.ts';
 import { toProtocolError } from './errors.ts';
-import { filesOf, type Publication, SKILL_MD, skillIdOf } from './publication.ts';
+import { filesOf, type Publication, SKILL_MD, skillIdOf } from './resources.ts';
 
 /** @param turnOf - The turn of a request. @param onListed - Called with the skill ids of each list answer. */
 export function createSdkSource(

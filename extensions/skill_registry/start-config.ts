@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../kernel/host.ts';
 import { isInside, realPathOf } from '../../lib/files/index.ts';
 import { ownerFile, shippedManifest, writeOwnerFile } from './core/config/owner-file.ts';
-import { PRESET_NAMES, PRESETS, type PresetName } from './core/config/presets.ts';
+import { PRESET_NAMES, PRESETS, type PresetName } from './core/config/preset-table.ts';
 import { type FoundAgent, foundAgents } from './core/sources/agent-folders.ts';
 
 /** What `init` writes: all keys of the manifest with defaults, commented out, except the agents here in `sources`. */

@@ -5,7 +5,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { builtExtensions } from '../../kernel/host.ts';
 import { type Answer, pageNotFound } from '../../lib/forms/index.ts';
 import { html } from '../../lib/html/index.ts';
-import { ASSETS, type Guard } from './guard.ts';
+import { type Access, ASSETS } from './access.ts';
 import { page, STYLES } from './layout.ts';
 import type { LiveUpdates } from './live.ts';
 import { catalogPages } from './pages/catalog.ts';
@@ -21,7 +21,7 @@ import type { CorePages, CoreRequest, Review, ReviewApp, ReviewContext, ReviewEn
 
 export function createApp(
   review: Review,
-  checks: Guard['checks'],
+  checks: Access['checks'],
   live: LiveUpdates,
   onError: (error: Error) => void,
 ): ReviewApp {

@@ -4,8 +4,8 @@ import { invalidArgument } from '../../lib/forms/index.ts';
 import { createMarkdownReader } from '../../lib/markdown/index.ts';
 import { serve } from '../../lib/serving/index.ts';
 import type { TeamPages, TeamPagesOptions } from '../skill_registry/api.ts';
+import { type Access, checksBehind, createAccess } from './access.ts';
 import { createApp } from './app.ts';
-import { checksBehind, createGuard, type Guard } from './guard.ts';
 import { createLiveUpdates } from './live.ts';
 import type { Review, ReviewEnv } from './review.ts';
 
@@ -31,15 +31,15 @@ export async function serveReview(options: ReviewServerOptions): Promise<ReviewS
   const { by, port = 0, onError = () => undefined, ...given } = options;
   if (!/^person:.*\S/.test(by) || by.length > 200 || CONTROL.test(by))
     throw invalidArgument(`Only a person decides on the review page, and ${JSON.stringify(by)} is none.`);
-  const guard = createGuard(by);
-  const { app, close } = await openPages({ ...given, isOfTeam: false }, guard.checks, onError);
+  const access = createAccess(by);
+  const { app, close } = await openPages({ ...given, isOfTeam: false }, access.checks, onError);
   const served = await serve({ fetch: app.fetch, host: '127.0.0.1', port, onError }).catch((error: unknown) => {
     close();
     throw listenFailed(port, error);
   });
-  guard.listensOn(served.port);
+  access.listensOn(served.port);
   return {
-    url: `http://127.0.0.1:${served.port}${guard.entrance}`,
+    url: `http://127.0.0.1:${served.port}${access.entrance}`,
     close: () => served.close(close),
   };
 }
@@ -64,7 +64,7 @@ export async function openTeamPages({ registry, name, onError }: TeamPagesOption
 
 async function openPages(
   given: Omit<Review, 'features' | 'markdown' | 'changed' | 'count'>,
-  checks: Guard['checks'],
+  checks: Access['checks'],
   onError: (error: Error) => void,
 ) {
   const features = await given.registry.admin.reviewPages();

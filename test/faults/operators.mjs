@@ -6,7 +6,7 @@ import { parseSync } from 'oxc-parser';
  * A fault names the function that it is in, a piece of code of that function, and what happens to that piece. No file is named, and the
  * piece is compared as a syntax tree, so that code may be moved and formatted without a change here.
  *
- * `in`: a function (`isAllowed`), a function in it (`createGuard.isSame`), a method (`HeldSkills.check`), a constant of a module
+ * `in`: a function (`isAllowed`), a function in it (`createAccess.isSame`), a method (`HeldSkills.check`), a constant of a module
  * (`WEIGHTS`), or what a module does when it is loaded (`module run-process`). One of the operators, with the code of an expression, a statement, a property or a declaration:
  * `never`, `always`: this condition is always false, or true. `drop`: it is not there: a statement, an operand of && or ||, an element,
  * an argument or a property. `swap`: a pair, and the second one stands there instead. `text`: a pair, and the second one stands

@@ -44,13 +44,13 @@ export const reviewPage = [
   },
   {
     title: 'The review page answers to the name of any host',
-    in: 'createGuard.host',
+    in: 'createAccess.host',
     never: "!allowed.includes(context.req.header('host')?.toLowerCase() ?? '')",
     test: 'answers to names of this machine alone, with the port',
   },
   {
     title: 'The review page lets in whoever sends any cookie',
-    in: 'createGuard.sessionOf',
+    in: 'createAccess.sessionOf',
     swap: [`isEqual(signature, sign(\`session \${id}\`))`, `!isEqual(signature, sign(\`session \${id}\`))`],
     test: 'knows neither a guessed token, nor a guessed cookie, nor the cookie of another page',
   },
@@ -62,7 +62,7 @@ export const reviewPage = [
   },
   {
     title: 'A form of the review page works in any session',
-    in: 'createGuard.session',
+    in: 'createAccess.session',
     swap: [`sign(\`form \${id}\`)`, `'form'.repeat(16) || sign(\`form \${id}\`)`],
     test: 'takes the form of one session in no other one',
   },
@@ -92,7 +92,7 @@ export const reviewPage = [
   },
   {
     title: 'The beginning of the token lets into the review page',
-    in: 'createGuard.session',
+    in: 'createAccess.session',
     swap: ['isEqual(path, entrance)', 'path.startsWith(entrance.slice(0, 20))'],
     test: 'knows neither a guessed token, nor a guessed cookie, nor the cookie of another page',
   },
@@ -104,7 +104,7 @@ export const reviewPage = [
   },
   {
     title: 'A script of the review page can read its cookie',
-    in: 'createGuard.session',
+    in: 'createAccess.session',
     swap: ["{ httpOnly: true, sameSite: 'Strict', path: '/' }", "{ httpOnly: false, sameSite: 'Lax', path: '/' }"],
     test: 'lets in whoever has the printed address, and takes it out of the address',
   },

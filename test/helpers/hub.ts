@@ -2,7 +2,7 @@ import type { SkillRegistry } from 'skill-registry';
 import { onTestFinished } from 'vitest';
 import type { HubEntrance, HubGrant, HubRole } from '../../extensions/skill_hub/api.ts';
 import { serveHub } from '../../extensions/skill_hub/index.ts';
-import { dataFile } from '../../extensions/skill_registry/features/hub/commands/data.ts';
+import { dataFile } from '../../extensions/skill_registry/features/hub/commands/open-store.ts';
 import { addToken } from '../../extensions/skill_registry/features/hub/serve/principals.ts';
 import { asCoded, createService } from '../../extensions/skill_registry/features/hub/serve/service.ts';
 import type { HubStore } from '../../extensions/skill_registry/features/hub/store/hub-store.ts';

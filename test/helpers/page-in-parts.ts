@@ -3,7 +3,7 @@ import {
   type IndexLimits,
   openPublished,
   writePublished,
-} from '../../extensions/skill_registry/features/pages/publish/published-folder.ts';
+} from '../../extensions/skill_registry/features/pages/publish/write-page.ts';
 import { fakeSkill } from './fake-skill.ts';
 import { skillMd } from './temp-folder.ts';
 

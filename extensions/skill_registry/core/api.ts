@@ -1,4 +1,4 @@
-/** The interface of the registry. Features add their members by declaration merging. */
+/** The registry. Features add members by declaration merging. */
 import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { Actor } from './checked-calls.ts';

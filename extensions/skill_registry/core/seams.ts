@@ -9,7 +9,7 @@ import type { Meter } from './read/types.ts';
 import type { ReviewPages } from './review.ts';
 import type { Elsewhere } from './search/hits.ts';
 import type { Meaning } from './search/types.ts';
-import type { Narrowed } from './show/scope.ts';
+import type { Narrowed } from './show/visible.ts';
 import type { Guard } from './skill/guard.ts';
 import type { Profile } from './skill/profile.ts';
 import type { SourceDecisions, SourceKind } from './sources/source-kind.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PRESET_NAMES, type PresetName } from '../../../extensions/skill_registry/core/config/presets.ts';
+import { PRESET_NAMES, type PresetName } from '../../../extensions/skill_registry/core/config/preset-table.ts';
 import { presetFolders } from '../../../extensions/skill_registry/core/sources/agent-folders.ts';
 import { packageRoot } from '../../../kernel/host.ts';
 import { delimited } from '../../../lib/text/index.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPublication } from '../../../extensions/skill_mcp/publication.ts';
+import { createPublication } from '../../../extensions/skill_mcp/resources.ts';
 import { attack } from '../../helpers/held.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLimits } from '../../../extensions/skill_hub/access.ts';
-import { ROUTES } from '../../../extensions/skill_registry/features/hub/serve/routes.ts';
+import { ROUTES } from '../../../extensions/skill_registry/features/hub/serve/routes-and-roles.ts';
 import { hubFeed, hubHits, hubReceipt } from '../../../extensions/skill_registry/features/hub/wire.ts';
 import { DEPLOY, openHub, sentChange, sentId } from '../../helpers/hub.ts';
 import { waitFor } from '../../helpers/wait-for.ts';

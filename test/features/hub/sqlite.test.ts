@@ -1,6 +1,6 @@
 import { copyFileSync, renameSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dataFile } from '../../../extensions/skill_registry/features/hub/commands/data.ts';
+import { dataFile } from '../../../extensions/skill_registry/features/hub/commands/open-store.ts';
 import { SCHEMA } from '../../../extensions/skill_registry/features/hub/store/schema.ts';
 import { backUp, SqliteStore } from '../../../extensions/skill_registry/features/hub/store/sqlite.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { partOf, readIndex } from '../../../extensions/skill_registry/features/pages/page.ts';
+import { partOf, readIndex } from '../../../extensions/skill_registry/features/pages/page-index.ts';
 import type { Artifact } from '../../../extensions/skill_registry/features/pages/publish/artifact.ts';
 import { assertReadable } from '../../../extensions/skill_registry/features/pages/publish/publish.ts';
-import { openPublished } from '../../../extensions/skill_registry/features/pages/publish/published-folder.ts';
+import { openPublished } from '../../../extensions/skill_registry/features/pages/publish/write-page.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { artifactFor, idsOfPage, PAGE, publishInParts as publish } from '../../helpers/page-in-parts.ts';
 import { servePage } from '../../helpers/page-server.ts';

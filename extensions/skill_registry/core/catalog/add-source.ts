@@ -46,7 +46,7 @@ export function createAddSource(
       removeAll();
       throw error;
     }
-    // Not the caller's signal: Node warns about many listeners on one signal.
+    // Not the caller's signal: Node warns about many listeners on one.
     const ended = signal && AbortSignal.any([signal]);
     const remove = async (): Promise<void> => {
       ended?.removeEventListener('abort', onAbort);

@@ -2,8 +2,8 @@ import type { Problem } from 'skill-registry/kernel';
 import { eachWithBreaks } from '../../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
 import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
-import { CHANGE_WAITS, NOT_INSPECTED, RULED_OUT } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
+import { CHANGE_WAITS, NOT_INSPECTED, RULED_OUT } from '../skill/why-held.ts';
 import { isSameList, type SourceScan } from '../sources/source.ts';
 import type { Snapshot } from './snapshot.ts';
 

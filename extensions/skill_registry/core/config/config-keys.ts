@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { AgentConfig, DisabledSkill, SkillRegistryConfig } from './config.ts';
-import type { PresetGroup } from './presets.ts';
+import type { PresetGroup } from './preset-table.ts';
 import {
   bool,
   integerFrom,
@@ -25,7 +25,7 @@ export interface ConfigKey<T = unknown> {
   readonly default: T;
   /** Listed after this key. Default: last. */
   readonly after?: string;
-  /** Values that show less than the default: a root that nobody has approved may set them. Default: none. */
+  /** Values that show less than the default, which an unapproved root may set. Default: none. */
   readonly harmless?: IsHarmless | Readonly<Record<string, IsHarmless>>;
 }
 
@@ -33,7 +33,7 @@ export type IsHarmless = (value: unknown) => boolean;
 
 export interface ToolOfConfig {
   readonly name: string;
-  /** In `tools` without a config; a root that nobody has approved may name it too. Default: false. */
+  /** In `tools` without a config; an unapproved root may name it too. Default: false. */
   readonly isDefault?: boolean;
   /** Listed after this tool. Default: last. */
   readonly after?: string;

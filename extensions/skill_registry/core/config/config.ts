@@ -1,6 +1,6 @@
 /** What the owner sets. No code: read-config.ts reads it. */
 import type { ValidationProfile } from '../skill/profile.ts';
-import type { PresetGroup, PresetName } from './presets.ts';
+import type { PresetGroup, PresetName } from './preset-table.ts';
 
 /** Has exactly one of `path`, `inline`, `preset`, `shipped` and the keys of other kinds. Features add theirs. */
 export interface SourceConfig {

@@ -6,7 +6,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { DisabledSkill } from './config.ts';
 import { presetSources } from './config-keys.ts';
 import { ownerFile, writeOwnerFile } from './owner-file.ts';
-import type { PresetGroup } from './presets.ts';
+import type { PresetGroup } from './preset-table.ts';
 import { isRecord } from './readers.ts';
 
 export interface SkillForAgent {

@@ -5,7 +5,7 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { realPathOf } from '../../../../lib/files/index.ts';
 import { onceFor } from '../../../../lib/recent-map/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import { ALL_SKILLS } from '../show/scope.ts';
+import { ALL_SKILLS } from '../show/visible.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/names.ts';

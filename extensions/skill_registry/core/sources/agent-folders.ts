@@ -8,7 +8,7 @@ import {
   PRESETS,
   type PresetGroup,
   type PresetName,
-} from '../config/presets.ts';
+} from '../config/preset-table.ts';
 
 export interface FoundAgent {
   readonly preset: PresetName;
@@ -18,7 +18,7 @@ export interface FoundAgent {
 export interface PresetFolder {
   readonly id: string;
   readonly path: string;
-  /** The folder of the project; absent for a folder in the home directory. */
+  /** The folder of the project; absent for one in the home directory. */
   readonly project?: string;
 }
 

@@ -10,7 +10,7 @@ import { contentWithNote } from '../../core/read/reading.ts';
 import type { Reading } from '../../core/read/types.ts';
 import { catalogText } from '../../core/show/catalog-text.ts';
 import { namedTools } from '../../core/show/formats.ts';
-import { heldOrDisabled, type Scopes } from '../../core/show/scope.ts';
+import { heldOrDisabled, type Scopes } from '../../core/show/visible.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 

@@ -9,7 +9,7 @@ import { commands } from './commands/index.ts';
 import { HeldSkills, isFound } from './held-skills.ts';
 import { inspectionsFile } from './inspections.ts';
 import { createInstalled, installedInto } from './installed.ts';
-import { sourceDecisions } from './sources.ts';
+import { sourceDecisions } from './revoked.ts';
 import type { TrustDecision } from './types.ts';
 
 export interface GuardPart {

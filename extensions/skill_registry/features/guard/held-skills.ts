@@ -12,8 +12,8 @@ import type {
   LeavingLine,
   NoteBlocked,
 } from '../../core/skill/guard.ts';
-import { NOT_INSPECTED } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { NOT_INSPECTED } from '../../core/skill/why-held.ts';
 import { decidable, decide, isAllowed } from './approvals.ts';
 import { blockReason } from './describe.ts';
 import type { Present } from './files-for-inspection.ts';

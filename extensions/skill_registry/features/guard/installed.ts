@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { futureRealPath, isInside, readContained } from '../../../../lib/files/index.ts';
 import { userStateDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
-import { PRESETS } from '../../core/config/presets.ts';
+import { PRESETS } from '../../core/config/preset-table.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 import { homeFolders } from '../../core/sources/agent-folders.ts';
 

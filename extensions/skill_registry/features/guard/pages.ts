@@ -3,7 +3,7 @@ import { hiddenField, reasonField } from '../../../../lib/forms/index.ts';
 import { address, type Html, html, type Piece, plural } from '../../../../lib/html/index.ts';
 import { levelTag, note } from '../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
-import { RULED_OUT } from '../../core/skill/held.ts';
+import { RULED_OUT } from '../../core/skill/why-held.ts';
 import { assertIdTyped, findings, idField } from './shown-findings.ts';
 import { reachLines } from './shown-reach.ts';
 import type { SkillTrust } from './types.ts';

@@ -1,7 +1,7 @@
 import { isCodedError } from 'skill-registry/kernel';
 import type { FindingLevel } from '../../core/skill/guard.ts';
-import { RULED_OUT } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { RULED_OUT } from '../../core/skill/why-held.ts';
 import type { SkillTrust } from './types.ts';
 
 /** The held ones, riskiest first. @param trustOf - Inspects one; it throws when that was removed meanwhile. */

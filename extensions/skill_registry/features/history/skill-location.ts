@@ -17,7 +17,7 @@ import {
 } from '../../../../lib/files/index.ts';
 import { hiddenCharacters } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
-import { PRESETS } from '../../core/config/presets.ts';
+import { PRESETS } from '../../core/config/preset-table.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import type { Profile } from '../../core/skill/profile.ts';
 import type { Skill } from '../../core/skill/skill.ts';

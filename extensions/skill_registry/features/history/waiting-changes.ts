@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
-import { CHANGE_WAITS } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import { CHANGE_WAITS } from '../../core/skill/why-held.ts';
 import { changeUnfinished, historyDamaged, historyRefused, type Unfinished } from './errors.ts';
 import { sqliteRefusal } from './journal/history-database.ts';
 import { createHistoryFile } from './journal/history-file.ts';

@@ -3,7 +3,7 @@ import type { OidcOptions, ProxyOptions } from '../../../skill_hub/api.ts';
 
 /** What `serve` reads in the folder of the hub. */
 export interface HubConfig {
-  /** Somebody else approves than who has proposed or edited, and nobody publishes. Default: false. */
+  /** Nobody approves what they proposed or edited, and nobody publishes. Default: false. */
   readonly four_eyes: boolean;
   readonly oidc?: HubOidc | undefined;
   readonly proxy?: HubProxy | undefined;

@@ -1,7 +1,7 @@
 /** What a hub and its machines say to each other, as JSON. Both halves read with these. */
 import { z } from 'skill-registry/kernel';
 import type { Finding } from '../../core/skill/guard.ts';
-import { SKILL_NAME } from '../pages/page.ts';
+import { SKILL_NAME } from '../pages/page-index.ts';
 
 /** A skill as it is now. `type` and `digest` are those of its artifact, as on a page. */
 export interface HubEntry {

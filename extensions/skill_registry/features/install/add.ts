@@ -6,7 +6,7 @@ import { originRefused } from '../../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { type LockScope, lockScopes } from '../guard/installed.ts';
-import { assertNotRevoked } from '../guard/sources.ts';
+import { assertNotRevoked } from '../guard/revoked.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { agentFolders, checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import {
@@ -187,7 +187,7 @@ function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLac
   return mayLack ? unlessCoded(check, false) : check();
 }
 
-/** The frontmatter's name, which other tools use; the id when that name is no valid lock name. */
+/** The frontmatter's name, which other tools use; the id when that is no valid lock name. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
   return slugOf(name) === id && isLockName(name) ? name : id;
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { futureRealPath, linkContained, unlinkContained } from '../../../../lib/files/index.ts';
 import { ownerFile } from '../../core/config/owner-file.ts';
-import { PRESET_NAMES, PRESETS, type PresetName } from '../../core/config/presets.ts';
+import { PRESET_NAMES, PRESETS, type PresetName } from '../../core/config/preset-table.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { createLooksHere, foundAgents } from '../../core/sources/agent-folders.ts';
 import { type LockScope, lockScopes } from '../guard/installed.ts';

@@ -1,7 +1,7 @@
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { openTrust } from '../../../../lib/trust/index.ts';
 import { groupsOf } from '../../core/catalog/merge.ts';
-import { decisionAbout } from '../guard/sources.ts';
+import { decisionAbout } from '../guard/revoked.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { originOf, sourceKey } from './address.ts';
 import { scopesOf } from './find-installed.ts';

@@ -3,7 +3,7 @@ import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } 
 import type { Finding, InspectedFile, RemoteFiles } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { NO_FILES, ownSkill, type SkillSource } from '../../core/sources/source.ts';
-import { addressKey, programKey } from '../guard/sources.ts';
+import { addressKey, programKey } from '../guard/revoked.ts';
 import { type McpListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';

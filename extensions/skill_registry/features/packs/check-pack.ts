@@ -10,7 +10,7 @@ import type { SkillCheck, ValidateSkillOptions } from '../validate/validate-skil
 import { createPackSource, MAX_PACK_BYTES } from './pack-source.ts';
 import { parsePromptPack } from './prompt-pack.ts';
 
-/** All problems of loading the pack, and tools in `allowed-tools` that it does not declare. Runs nothing in it. */
+/** All problems of loading the pack, and tools in `allowed-tools` that it does not declare. Runs nothing. */
 export async function checkPack(
   path: string,
   { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},

@@ -8,7 +8,7 @@ import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { SourceKind } from '../../core/sources/source-kind.ts';
 import { commands } from './commands.ts';
-import { workflowCommand, workflowEventTool } from './workflow/doors.ts';
+import { workflowCommand, workflowEventTool } from './workflow/offers.ts';
 import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, skillsOfState, workflowText } from './workflow/workflows.ts';
 

@@ -49,7 +49,7 @@ function open(core: Core): Opened {
   addKinds({
     'well-known': async (origin, names) => {
       const { url, headers, isNamed } = origin;
-      // A lock may change with a `git pull`, also where a program has given the config.
+      // A lock may change with a `git pull`, also where a program gave the config.
       const allows = isNamed ? 'named' : 'decided';
       const secret = headers && headersWithSecrets({ url, headers, allows, getSecret: hooks.getSecret });
       return (await import('./open-page.ts')).openWellKnown(origin, names, secret);
@@ -63,7 +63,7 @@ function open(core: Core): Opened {
   return { registry: { origin: { ...origin, publish } } };
 }
 
-/** Without approval of the root, its page is never contacted, even if a program names it. */
+/** The page of an unapproved root is never contacted, even if a program names it. */
 async function openPageSource(config: SourceConfig, host: SourceHost): Promise<SkillSource> {
   const { wellKnown = '', headers, interval_seconds: seconds = 60 } = config;
   const { asksForSecrets, getSecret = () => undefined, idOr, options, root, trusted } = host;

@@ -5,7 +5,7 @@ import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts
 import { lockedFiles } from '../install/lock.ts';
 import { INDEX_PATH, type IncomingFile, originSkills, readOriginSkills } from '../install/opened-origin.ts';
 import { fetchArtifact } from './open-page.ts';
-import { askPage, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, type PageAnswer, readPage } from './page.ts';
+import { askPage, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, type PageAnswer, readPage } from './page-index.ts';
 import {
   type CopiedSkill,
   confirmCopy,
@@ -26,7 +26,7 @@ import {
   writeCopy,
 } from './well-known-copy.ts';
 
-/** A page with at most so many skills is copied whole. Of a larger one a skill comes when it is read. */
+/** A page with at most so many skills is copied whole; of a larger one a skill comes when read. */
 const MOST_WHOLE = 200;
 
 /** Replaces the copy in one step, the first one also before bodies come. The next process goes on with what came. */
@@ -43,7 +43,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, heade
   let page: PageAnswer = answer ?? (before as PageCopy);
   const read = () => readPage(url, page, { signal, headers }, keptParts(folder));
   const { entries, refused, parts } = await read().catch(async (error: unknown) => {
-    // The page may have changed since its head was read, so that the parts which it named are gone.
+    // The page may have changed since its head was read, and the parts that it named are gone.
     const now = page.inParts ? await askPage(url, undefined, { signal, headers }) : undefined;
     if (!now || now.index === page.index) throw error;
     page = now;

@@ -17,7 +17,7 @@ import {
   type OpenedOrigin,
   type WellKnownOrigin,
 } from '../install/opened-origin.ts';
-import { askPage, assertDigest, type IndexEntry, type PageAnswer, type PageSkills, readPage } from './page.ts';
+import { askPage, assertDigest, type IndexEntry, type PageAnswer, type PageSkills, readPage } from './page-index.ts';
 
 /** @param how.from - Address of the index. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export async function fetchArtifact(

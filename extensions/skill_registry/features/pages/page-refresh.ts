@@ -3,7 +3,7 @@ import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { abortAfter, aborted, backOff, settledWithin } from '../../../../lib/waiting/index.ts';
 import type { DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
 import type { SecretHeaders } from '../install/secret-headers.ts';
-import type { IndexEntry } from './page.ts';
+import type { IndexEntry } from './page-index.ts';
 import {
   type CopiedSkill,
   copyKey,

@@ -6,7 +6,7 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import type { OriginHeaders } from '../../../../lib/fetch/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
-import type { IndexEntry, KeptParts, PageAnswer } from './page.ts';
+import type { IndexEntry, KeptParts, PageAnswer } from './page-index.ts';
 
 /** The content of copy.json, which describes the copy of a page. */
 export interface PageCopy extends PageAnswer {

@@ -16,7 +16,7 @@ import { sameScan } from '../../core/sources/kinds/directory-source.ts';
 import { makeSkill } from '../../core/sources/make-skill.ts';
 import { NO_FILES, ownSkill, type SkillSource, type SourceScan } from '../../core/sources/source.ts';
 import { FILES_A_STEP, SkillFileReader } from '../../core/sources/walk/read-skill-files.ts';
-import type { IndexEntry } from './page.ts';
+import type { IndexEntry } from './page-index.ts';
 import { NO_COPY, type OpenedCopy, PageRefresh, type WellKnownSourceOptions } from './page-refresh.ts';
 import { type CopiedSkill, copyFolder, copyKey, filesOfCopy, skillFolder } from './well-known-copy.ts';
 

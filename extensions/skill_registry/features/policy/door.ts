@@ -56,7 +56,7 @@ function open(core: Core): Opened {
   };
 }
 
-/** A config that a merge has broken goes on with defaults, which must not end the policy that it names. */
+/** A config that a merge broke goes on with defaults, which must not end the policy that it names. */
 function namedByConfig({ config: { policy: known }, configFile, trusted }: Core): PolicyConfig {
   if (known.from !== '' || !trusted) return known;
   const text = withFallback(() => readNamedFile(configFile, MAX_CONFIG, { own: true }).toString('utf8'), '');

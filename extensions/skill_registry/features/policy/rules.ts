@@ -19,7 +19,7 @@ import {
   wholly,
 } from '../../core/config/readers.ts';
 import { slugOf } from '../../core/skill/skill.ts';
-import { placeOf } from '../guard/sources.ts';
+import { placeOf } from '../guard/revoked.ts';
 
 export type PolicyConfig = SkillRegistryConfig['policy'];
 

@@ -4,7 +4,7 @@ import type { Feature } from '../../core/feature.ts';
 import { commands } from './commands.ts';
 import { openUsage } from './usage.ts';
 
-/** What agents did with skills. Needs the history, for the revisions of what was loaded. */
+/** What agents did with skills. Needs the history, for revisions of what was loaded. */
 export const usage: Feature = {
   id: 'usage',
   config: { keys: { usage: { read: recording(), default: true, harmless: among(false) } } },

@@ -4,7 +4,7 @@ import { runsOf, termsOf } from '../../../../lib/text-index/index.ts';
 import type { Happened } from '../../core/events.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { namesOf } from './meter.ts';
+import { namesOf } from './limits.ts';
 import { type Fit, recordedId } from './recorder.ts';
 
 interface Fits {

@@ -1,7 +1,7 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { withNote } from '../../../../lib/text/index.ts';
 import type { Core } from '../../core/feature.ts';
-import type { Charge } from './ledger.ts';
+import type { Charge } from './loaded.ts';
 import type { HadInThread, HadSkill, ThreadQuery } from './types.ts';
 
 /** @param rows - Of this conversation, in order. Gives the bodies that were handed over last first. */

@@ -4,7 +4,7 @@ import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Step } from '../../core/events.ts';
 import type { LoadDetails, SkillLoadedEvent } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import type { Charge } from './ledger.ts';
+import type { Charge } from './loaded.ts';
 import { dayOf } from './since.ts';
 import type { Outcome, UsageEvent } from './types.ts';
 

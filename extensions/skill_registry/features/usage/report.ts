@@ -1,6 +1,6 @@
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import type { FitTable } from './fit-table.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger } from './loaded.ts';
 import { boundedName } from './recorder.ts';
 import { DAY_MS, dayOf } from './since.ts';
 import type { SkillOutcomes, SkillUsage, UsageFigures, UsageReport } from './types.ts';

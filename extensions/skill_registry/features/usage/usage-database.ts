@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { openDatabase, type SqliteDatabase, versionOf } from '../../core/store/open-database.ts';
 import { createFitTable, FIT_TABLE, type FitTable, QUERY_DAYS } from './fit-table.ts';
-import { type Charge, createLedger, LEDGER_TABLES, type Ledger, type Spent } from './ledger.ts';
+import { type Charge, createLedger, LEDGER_TABLES, type Ledger, type Spent } from './loaded.ts';
 import type { LoadedInThread, OfferCount, Unwritten, UsageRow } from './recorder.ts';
 import { conditions, type ReportQuery, usageReport } from './report.ts';
 import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';

@@ -12,7 +12,7 @@ import { history } from '../history/door.ts';
 import type { Revision } from '../history/types.ts';
 import { createFits } from './fits.ts';
 import { hadInThread } from './had-in-thread.ts';
-import { createMeter, limitProblems, namesOf } from './meter.ts';
+import { createMeter, limitProblems, namesOf } from './limits.ts';
 import { boundedName, createUsageRecorder, type UsageRow } from './recorder.ts';
 import { DAY_MS, readSince } from './since.ts';
 import type { Outcome, Usage, UsageEvent } from './types.ts';

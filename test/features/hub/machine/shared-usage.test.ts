@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { dataFile } from '../../../../extensions/skill_registry/features/hub/commands/data.ts';
+import { dataFile } from '../../../../extensions/skill_registry/features/hub/commands/open-store.ts';
 import { addToken } from '../../../../extensions/skill_registry/features/hub/serve/principals.ts';
 import { SqliteStore } from '../../../../extensions/skill_registry/features/hub/store/sqlite.ts';
 import { DEPLOY, type Hub, openHub, sentId } from '../../../helpers/hub.ts';

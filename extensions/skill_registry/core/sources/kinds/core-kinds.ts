@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { packageRoot } from '../../../../../kernel/host.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
 import type { InlineSkillConfig, SourceConfig } from '../../config/config.ts';
-import { isPresetGroup, PRESET_GROUPS, PRESET_NAMES } from '../../config/presets.ts';
+import { isPresetGroup, PRESET_GROUPS, PRESET_NAMES } from '../../config/preset-table.ts';
 import { listOf, objectOf, oneOf, type Reader, readerOf, recordOf, someText, text } from '../../config/readers.ts';
 import { locate } from '../../config/source-entry.ts';
 import { presetFolders } from '../agent-folders.ts';
@@ -67,7 +67,7 @@ async function openPreset(config: SourceConfig, host: SourceHost): Promise<reado
   );
 }
 
-/** In a checkout of this package, `skills/` of the root is also the shipped folder: that makes one source, not two. */
+/** In a checkout of this package, `skills/` of the root is also the shipped folder: one source, not two. */
 async function openShipped(config: SourceConfig, host: SourceHost): Promise<readonly SkillSource[]> {
   const folder = shippedFolder();
   if (host.entries.some(({ path }) => path !== undefined && locate(path, host.root) === folder)) return [];

@@ -53,7 +53,7 @@ export const commands: FeatureCommands = {
     withData(make(hub, 'restore', '$ copy.db --data /srv/skills', 'restoreBackup', managing))
       .description('put a backup in place; stop serve first. Machines then read everything again')
       .argument('<file>', 'made by hub backup');
-    const trees = () => import('./trees.ts');
+    const trees = () => import('./import-export.ts');
     withSpace(withData(make(hub, 'import', '$ ./skills --data /srv/skills --space team', 'importSkills', trees)))
       .description('publish the skills of a folder; what is not in it stays')
       .argument('<dir>', 'with a folder for each skill, at any depth')

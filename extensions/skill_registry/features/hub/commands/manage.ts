@@ -15,7 +15,7 @@ import { usageOf } from '../serve/usage.ts';
 import type { HubToken } from '../store/hub-store.ts';
 import { migrate } from '../store/postgres-tables.ts';
 import { assertWhole, backUp, SqliteStore } from '../store/sqlite.ts';
-import { addressOf, dataFile, type HubOptions, openStore, rootOf } from './data.ts';
+import { addressOf, dataFile, type HubOptions, openStore, rootOf } from './open-store.ts';
 
 interface GrantOptions extends HubOptions {
   readonly space: string;

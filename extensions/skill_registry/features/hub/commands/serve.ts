@@ -8,7 +8,7 @@ import type { CommandTerminal as Terminal } from '../../../core/command-line.ts'
 import type { TeamPages } from '../../../core/review.ts';
 import { entranceOf, readHubConfig, unknownOf } from '../config.ts';
 import { asCoded, createService } from '../serve/service.ts';
-import { type HubOptions, openStoreToServe, rootOf } from './data.ts';
+import { type HubOptions, openStoreToServe, rootOf } from './open-store.ts';
 
 interface ServeOptions extends HubOptions {
   readonly host: string;

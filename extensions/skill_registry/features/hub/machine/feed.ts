@@ -4,7 +4,7 @@ import { type Archive, download, originRefused, originUnavailable } from '../../
 import { makePrivateFolder } from '../../../../../lib/files/index.ts';
 import { keepSkill, tidy } from '../../pages/fetch-copy.ts';
 import { fetchArtifact } from '../../pages/open-page.ts';
-import { type IndexEntry, MAX_INDEX, MAX_PAGE_SKILLS } from '../../pages/page.ts';
+import { type IndexEntry, MAX_INDEX, MAX_PAGE_SKILLS } from '../../pages/page-index.ts';
 import {
   addChanges,
   changed,
@@ -21,7 +21,7 @@ import {
 import { type HubEntry, type HubFeed, hubFeed } from '../wire.ts';
 import { type Hub, readAnswer } from './hub-address.ts';
 
-/** What the copy of a space is brought up to date with: entries by the feed, a body by its digest when it is read. */
+/** Keeps the copy of a space up to date: entries by the feed, a body by its digest when it is read. */
 export function feedOf(
   hub: Hub,
   keeps: (id: string) => boolean,

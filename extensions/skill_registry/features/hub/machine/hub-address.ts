@@ -4,7 +4,7 @@ import { type OriginHeaders, originRefused, originUnavailable, sendJson } from '
 import { oneLine } from '../../../../../lib/text/index.ts';
 import { abortAfter } from '../../../../../lib/waiting/index.ts';
 import type { Guard } from '../../../core/skill/guard.ts';
-import { assertNotRevoked } from '../../guard/sources.ts';
+import { assertNotRevoked } from '../../guard/revoked.ts';
 
 export interface HubOptions {
   /** One or two, without a slash at the end. */

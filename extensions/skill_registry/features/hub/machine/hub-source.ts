@@ -13,8 +13,8 @@ import { feedOf } from './feed.ts';
 import { createHub, type Hub, readAnswer, spaceOf, toldBy } from './hub-address.ts';
 import { type Kept, Outbox } from './outbox.ts';
 import { OutboxFolder } from './outbox-folder.ts';
+import { readTaken } from './sent-proposals.ts';
 import { SharedUsage } from './shared-usage.ts';
-import { readTaken } from './taken.ts';
 
 export interface HubSourceOptions extends Pick<SourceHost, 'mayName' | 'options' | 'root'> {
   readonly id: string;

@@ -7,7 +7,7 @@ import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import type { HubStore } from '../store/hub-store.ts';
 import { hubName, principalOf, principalsOf } from './principals.ts';
-import { ROUTES } from './routes.ts';
+import { ROUTES } from './routes-and-roles.ts';
 import { openSpace } from './space.ts';
 import { UsageTaker } from './usage.ts';
 

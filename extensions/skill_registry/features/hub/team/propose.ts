@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../../core/config/config-keys.ts';
 import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import { skillExists } from '../../history/errors.ts';
 import { isPerson, nameKey } from '../../history/journal/writer.ts';
-import { SKILL_NAME } from '../../pages/page.ts';
+import { SKILL_NAME } from '../../pages/page-index.ts';
 import { contentDigest } from '../../proposals/propose/proposal-store.ts';
 import { checkWords, MAX_OPEN, MAX_WAITING_OF_AUTHOR, newProposal } from '../../proposals/propose/propose.ts';
 import { changeOf, checkDeletion, noFileYet, type Request } from '../../proposals/propose/request.ts';

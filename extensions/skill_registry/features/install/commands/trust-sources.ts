@@ -13,7 +13,7 @@ import { futureRealPath, isInside } from '../../../../../lib/files/index.ts';
 import { printable, toWire } from '../../../../../lib/text/index.ts';
 import { isDecided, openTrust } from '../../../../../lib/trust/index.ts';
 import type { CommandTerminal, TrustAction, TrustOptions, TrustSubject } from '../../../core/command-line.ts';
-import { addressKey, decisionAbout, programKey } from '../../guard/sources.ts';
+import { addressKey, decisionAbout, programKey } from '../../guard/revoked.ts';
 import { parseOrigin, sourceKey } from '../address.ts';
 import { secretKeyOf } from '../secret-headers.ts';
 import type { UsedSource } from '../types.ts';

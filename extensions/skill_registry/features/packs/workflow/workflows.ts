@@ -2,7 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../../lib/recent-map/index.ts';
 import { nearestIds, shorten, withoutHidden } from '../../../../../lib/text/index.ts';
 import type { Pack, Snapshot } from '../../../core/catalog/snapshot.ts';
-import type { Narrowed } from '../../../core/show/scope.ts';
+import type { Narrowed } from '../../../core/show/visible.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { isNone, matchesExpression } from '../pack-expression.ts';
 import type { WorkflowPosition, Workflows } from './types.ts';

@@ -9,7 +9,7 @@ import type { SkillSource } from '../../../core/sources/source.ts';
 import { MAX_LISTED_FILES } from '../../../core/sources/walk/list-files.ts';
 import { isLeftover } from '../../guard/recorded-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../../install/opened-origin.ts';
-import { type IndexEntry, MAX_DESCRIPTION, SKILL_NAME } from '../page.ts';
+import { type IndexEntry, MAX_DESCRIPTION, SKILL_NAME } from '../page-index.ts';
 
 export interface PublishableFiles {
   readonly files: readonly IncomingFile[];

@@ -14,10 +14,10 @@ import type { SkillSource } from '../../../core/sources/source.ts';
 import type { HeldSkills } from '../../guard/held-skills.ts';
 import { inspectSkill } from '../../guard/inspect/inspect-skill.ts';
 import { KEY_RULE } from '../../guard/inspect/rule-set.ts';
-import { MAX_PAGE_BYTES, MAX_PAGE_FILES, MAX_PAGE_SKILLS } from '../page.ts';
+import { MAX_PAGE_BYTES, MAX_PAGE_FILES, MAX_PAGE_SKILLS } from '../page-index.ts';
 import { type Artifact, artifactOf, filesOf } from './artifact.ts';
-import { openPublished, writePublished } from './published-folder.ts';
 import type { NotPublished, Published, PublishOptions } from './types.ts';
+import { openPublished, writePublished } from './write-page.ts';
 
 export interface PublishContext {
   readonly root: string;

@@ -1,4 +1,4 @@
-/** Skills of a space as a tree of folders: how they come in from one, and go out into one. */
+/** Skills of a space come in from a tree of folders, and go out into one. */
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';

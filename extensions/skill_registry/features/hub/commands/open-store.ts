@@ -28,8 +28,8 @@ export function rootOf({ data }: HubOptions, { cwd }: CommandTerminal): string {
 }
 
 /**
- * As it is given, or in the variable `NAME` of the environment: `--store '${NAME}'`. A password in an argument is seen
- * by everybody on the machine. @throws INVALID_ARGUMENT.
+ * As given, or from the environment: `--store '${NAME}'`. Everybody on the machine can see a password in an argument.
+ * @throws INVALID_ARGUMENT.
  */
 export function addressOf(given: string, { environment }: CommandTerminal): string {
   const [, name] = /^\$\{(\w+)\}$/.exec(given) ?? [];
@@ -42,7 +42,7 @@ export function addressOf(given: string, { environment }: CommandTerminal): stri
   );
 }
 
-/** It is closed when the command ends. @throws STORE_UNAVAILABLE, HUB_SCHEMA. */
+/** Closed when the command ends. @throws STORE_UNAVAILABLE, HUB_SCHEMA. */
 export async function openStore(options: HubOptions, terminal: CommandTerminal): Promise<HubStore> {
   const store = await openEngine(options, terminal);
   terminal.atEnd(() => store.close());

@@ -27,7 +27,7 @@ import {
   partOf,
   readHead,
   readIndex,
-} from '../page.ts';
+} from '../page-index.ts';
 import type { Artifact } from './artifact.ts';
 
 export interface PublishedFolder {

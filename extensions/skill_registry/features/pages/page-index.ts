@@ -22,7 +22,7 @@ export const MAX_PAGE_BYTES: number = 2 * 1024 * 1024 * 1024;
 export const MAX_PAGE_FILES = 200_000;
 
 /**
- * Names the parts of a page with more skills than fit into one index. Each part is a document like the index. A skill
+ * Names the parts of a page with more skills than fit into one index. Each part is like the index. A skill
  * is always in the same part, so after a change a reader fetches only that part and the head.
  */
 export const HEAD_NAME = 'index-parts.json';

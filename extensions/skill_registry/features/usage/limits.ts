@@ -4,7 +4,7 @@ import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { formatNumber } from '../../../../lib/text/index.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Counted, Meter } from '../../core/read/types.ts';
-import type { Charge, Spent } from './ledger.ts';
+import type { Charge, Spent } from './loaded.ts';
 import { boundedName, MAX_WAITING, recordedId } from './recorder.ts';
 import type { UsageFile } from './usage-file.ts';
 

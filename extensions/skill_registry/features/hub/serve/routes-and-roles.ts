@@ -7,7 +7,7 @@ import { oneLine } from '../../../../../lib/text/index.ts';
 import type { HubAsked, HubRoute } from '../../../../skill_hub/api.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
-import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page.ts';
+import { INDEX_SCHEMA, MAX_ENTRIES, SKILL_NAME } from '../../pages/page-index.ts';
 import { versionOf } from '../../proposals/propose/proposal-store.ts';
 import type { HubProposal } from '../store/hub-store.ts';
 import { approve, proposalNamed, reject } from '../team/decide.ts';

@@ -7,7 +7,7 @@ import { refusalPage } from './layout.ts';
 import type { ReviewEnv } from './review.ts';
 
 /** Admits only a browser that opened the printed address. */
-export interface Guard {
+export interface Access {
   /** Path that contains the token. */
   readonly entrance: string;
   /** Run before every route: headers, Host, method, session, and for a write its origin and CSRF token. */
@@ -18,14 +18,14 @@ export interface Guard {
 
 /** A file of a skill may have 4 MiB, and a form may need three bytes for one. */
 const FORM_BYTES = 16 * 1024 * 1024;
-/** Public path of styles and script, which the page of a refusal needs too. */
+/** Public path of styles and script, also for the page of a refusal. */
 export const ASSETS: string = '/assets/';
 
 /**
  * Token and key are random and end with the process. Browsers send cookies to all ports of a host: the port in the
  * name of the cookie keeps several review pages on this machine apart.
  */
-export function createGuard(by: string): Guard {
+export function createAccess(by: string): Access {
   const key = randomBytes(32);
   const token = randomBytes(32).toString('base64url');
   const entrance = `/open/${token}`;
@@ -73,8 +73,8 @@ export function createGuard(by: string): Guard {
   };
 }
 
-/** @param entrance - Lets in: it sets `by` and `csrf`, or answers. What a write needs comes after it. */
-export function checksBehind(...entrance: readonly MiddlewareHandler<ReviewEnv>[]): Guard['checks'] {
+/** @param entrance - Lets in: it sets `by` and `csrf`, or answers. What a write needs follows. */
+export function checksBehind(...entrance: readonly MiddlewareHandler<ReviewEnv>[]): Access['checks'] {
   const onError = (context: Context) => refuse(context, 413, 'size');
   return [HEADERS, ...entrance, bodyLimit({ maxSize: FORM_BYTES, onError }), write];
 }

@@ -3,9 +3,9 @@ import { actorOf, EXIT, type ExitStatus, invalidArgument } from '../../../../../
 import { plural } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal as Terminal } from '../../../core/command-line.ts';
 import { grantNamed, readHubConfig } from '../config.ts';
+import { exportTree, importTree } from '../team/import-export.ts';
 import type { Team } from '../team/team.ts';
-import { exportTree, importTree } from '../team/trees.ts';
-import { type HubOptions, openStore, rootOf } from './data.ts';
+import { type HubOptions, openStore, rootOf } from './open-store.ts';
 
 interface TreeOptions extends HubOptions {
   readonly space: string;
