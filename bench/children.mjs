@@ -30,7 +30,7 @@ export function inTemporaryHome(work) {
 
 /** What a script of this folder prints, which is JSON. */
 export function child(script, args, flags = []) {
-  const options = { cwd: HERE, encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] };
+  const options = { cwd: HERE, encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'pipe'] };
   return JSON.parse(execFileSync(process.execPath, [...flags, join(HERE, script), ...args], options));
 }
 
