@@ -99,7 +99,7 @@ it('goes from https to no other protocol, whatever the configuration of the pers
 });
 
 it('keeps only the beginning of a complaint, of which a server may write any length', async () => {
-  const complaint = 'echo "fatal: the first line" >&2; yes "remote: more" | head -c 600000000 >&2; exit 128';
+  const complaint = 'echo "fatal: the first line" >&2; yes "remote: more" | head -c 300000000 >&2; exit 128';
   const programs = tempFolder({ git: `#!/bin/sh\ncase "$*" in *fetch*) ${complaint};; esac\n` });
   chmodSync(join(programs, 'git'), 0o755);
   vi.stubEnv('PATH', `${programs}:${process.env.PATH}`);

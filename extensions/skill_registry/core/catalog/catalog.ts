@@ -53,10 +53,15 @@ export class Catalog {
     for (const source of initial) this.#subscribe(source);
   }
 
+  /** With what other processes hold by now. Whatever leaves is looked up here. */
   snapshot(): Snapshot {
-    const shown = this.#marked ?? this.#current;
-    const held = this.#isClosed ? undefined : this.#options.heldMeanwhile?.(shown.byQualifiedId.values());
+    const held = this.#isClosed ? undefined : this.#options.heldMeanwhile?.(this.noted.byQualifiedId.values());
     if (held) this.hold(held);
+    return this.noted;
+  }
+
+  /** As this process knows it, which costs nothing: for ids and records. */
+  get noted(): Snapshot {
     return this.#marked ?? this.#current;
   }
 

@@ -69,7 +69,7 @@ function open(core: Core): Opened<GuardPart> {
       return filesForInspection(() => catalog.sources(), core.config.limits.file_bytes);
     },
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
-    isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
+    isOfPackage: ({ qualifiedId }) => catalog.noted.builtIn.has(qualifiedId),
     renew: async () => void (await Promise.all(holders.map((one) => one.renew()))),
     onOther: (skill, heldBecause) => {
       if (isFound(heldBecause)) catalog.hold(new Map([[skill.qualifiedId, heldBecause]]));

@@ -25,7 +25,7 @@ export function createFits(core: Core, mayRecord: () => boolean, onNoted: () => 
       const { agent, thread } = namesOf(turn);
       // Without a conversation nobody knows what was loaded then.
       if (!query || thread === '' || turn.preview || waiting.length >= MAX_WAITING || !mayRecord()) return;
-      const now = catalog.snapshot();
+      const now = catalog.noted;
       const ids = new Set(offered.map((one) => recordedId(one, now)));
       const row = { time: Date.now(), agent: agent || null, thread, query: keeps ? query : null };
       waiting.push(() =>

@@ -35,7 +35,7 @@ export function createMeter(
     charge({ skill, path, digest, tokens = 0 }, turn) {
       if (turn.preview || !mayRecord()) return {};
       const below = path === undefined || path === 'SKILL.md' ? '' : boundedName(path);
-      const named = { ...namesOf(turn), skill: recordedId(skill, catalog.snapshot()), path: below };
+      const named = { ...namesOf(turn), skill: recordedId(skill, catalog.noted), path: below };
       const one = { at: Date.now(), ...named, digest: digest ?? null, tokens };
       const assertWithin = (spent: Spent): void => {
         const over = kinds.find(({ of, most }) => spent[of] > most);
@@ -58,7 +58,7 @@ export function createMeter(
     givenAt(skill, digest, turn) {
       if (!turn.ownThread || turn.threadId === undefined || turn.preview || !mayRecord()) return undefined;
       if (Object.hasOwn(agents, turn.agentId ?? '') && agents[turn.agentId ?? '']?.repeat === 'full') return undefined;
-      const of = { ...namesOf(turn), skill: recordedId(skill, catalog.snapshot()), digest };
+      const of = { ...namesOf(turn), skill: recordedId(skill, catalog.noted), digest };
       try {
         return file.now(({ ledger }) => ledger.givenAt(of));
       } catch {

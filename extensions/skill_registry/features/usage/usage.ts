@@ -26,7 +26,7 @@ export function openUsage(core: Core): Opened {
   const revisionsOf: RevisionsOf = async (skillId) =>
     hasHistory() ? run((opened) => opened.history.revisions(skillId)).catch(() => []) : [];
   const { signal: closing } = core.closing;
-  const snapshot = (): Snapshot => catalog.snapshot();
+  const snapshot = (): Snapshot => catalog.noted;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
   let flushing: Promise<boolean> = Promise.resolve(true);
