@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TurnContext } from 'skill-registry/kernel';
+import type { Catalog } from '../../core/catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Step } from '../../core/events.ts';
 import type { LoadDetails, SkillLoadedEvent } from '../../core/read/types.ts';
@@ -64,7 +65,7 @@ export interface UsageRecorder {
 
 /** @param mayRecord - Asked before each record. @param onNoted - Called after each record. */
 export function createUsageRecorder(
-  snapshot: () => Snapshot,
+  catalog: Pick<Catalog, 'noted'>,
   mayRecord: () => boolean,
   onNoted: () => void,
 ): UsageRecorder {
@@ -74,7 +75,7 @@ export function createUsageRecorder(
   let dropped = 0;
   const note = (noted: NotedRow): void => {
     if (!mayRecord()) return;
-    const row = rowOf(noted, snapshot());
+    const row = rowOf(noted, catalog.noted);
     rows.push(row);
     if (fresh.length < MAX_WAITING) fresh.push(row);
     // The newest are the most useful.
@@ -104,11 +105,10 @@ export function createUsageRecorder(
     },
     offered(skills, { preview, agentId }) {
       if (skills.length === 0 || preview || !mayRecord()) return;
-      const now = snapshot();
       const day = dayOf(Date.now());
       const agent = boundedName(agentId ?? '');
       for (const one of skills) {
-        const skill = recordedId(one, now);
+        const skill = recordedId(one, catalog.noted);
         const key = `${day}\n${skill}\n${agent}`;
         const there = offers.get(key);
         if (there) there.count++;

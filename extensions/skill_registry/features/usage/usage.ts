@@ -3,7 +3,6 @@ import { CodedError, type Command, describeError, isCodedError } from 'skill-reg
 import { schema } from '../../../../lib/arguments/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
-import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import { text, texts, turn, words } from '../../core/checked-calls.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
@@ -26,7 +25,6 @@ export function openUsage(core: Core): Opened {
   const revisionsOf: RevisionsOf = async (skillId) =>
     hasHistory() ? run((opened) => opened.history.revisions(skillId)).catch(() => []) : [];
   const { signal: closing } = core.closing;
-  const snapshot = (): Snapshot => catalog.noted;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
   let flushing: Promise<boolean> = Promise.resolve(true);
@@ -42,7 +40,7 @@ export function openUsage(core: Core): Opened {
   const onNoted = (): void => {
     if (!closing.aborted) timer ??= setTimeout(flushLater, FLUSH_MS);
   };
-  const recorder = createUsageRecorder(snapshot, mayRecord, onNoted);
+  const recorder = createUsageRecorder(catalog, mayRecord, onNoted);
   const { asked, settle } = createFits(core, mayRecord, onNoted, recorder.unwritten.fits);
   const meter = createMeter(core, file, mayRecord, recorder.unwritten.charges);
   let reported = 0;
@@ -101,7 +99,7 @@ export function openUsage(core: Core): Opened {
           until,
           skill: skillId && boundedName(skillId),
           agent: agent && boundedName(agent),
-          loadable: loadableIn(snapshot(), skillId),
+          loadable: loadableIn(catalog.noted.skills, skillId),
           filesOf: (id) => withFallback(() => core.reading.resources(id).map(({ path }) => path), []),
           notKept: config.usage ? file.notKept() : OFF,
         }),
@@ -216,7 +214,7 @@ async function countLoads(rows: readonly UsageRow[]): Promise<void> {
   }
 }
 
-function loadableIn({ skills }: Snapshot, only: string | undefined): readonly string[] {
+function loadableIn(skills: readonly Skill[], only: string | undefined): readonly string[] {
   const isLoadable = ({ id, heldBecause, disabledFor }: Skill): boolean =>
     heldBecause === undefined && disabledFor !== 'everyone' && (only === undefined || id === only);
   return skills.filter(isLoadable).map(({ id }) => boundedName(id));
