@@ -159,7 +159,9 @@ async function commits(file) {
   const { openSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url);
   const database = openSqlite(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-  database.exec('CREATE TABLE IF NOT EXISTS handed (id TEXT PRIMARY KEY, tokens INTEGER NOT NULL) STRICT, WITHOUT ROWID');
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS handed (id TEXT PRIMARY KEY, tokens INTEGER NOT NULL) STRICT, WITHOUT ROWID',
+  );
   const hand = database.prepare('INSERT INTO handed VALUES (?, 5) ON CONFLICT DO UPDATE SET tokens = tokens + 5');
   return { commit: (id) => hand.run(id), close: () => database.close() };
 }
