@@ -135,13 +135,13 @@ export const held = [
   {
     title: 'A folder that a link leads to is not judged',
     in: 'oddNamesOf',
-    swap: ['dir !== dirname(file)', "dir === ''"],
+    swap: ["dir ?? ''", "''"],
     test: 'an attack in a folder that a link leads to holds a skill, also among many',
   },
   {
     title: 'The name of an inline skill is not judged',
     in: 'oddNamesOf',
-    never: 'realFile === null',
+    swap: ['realFile === null ? [name] : []', '[]'],
     test: 'an attack in the name of an inline skill holds a skill, also among many',
   },
   {

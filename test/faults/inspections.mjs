@@ -238,6 +238,12 @@ export const inspections = [
     test: 'is found in {"a.py":"brew = getattr',
   },
   {
+    title: 'A folder that a config names is shown as it is called',
+    in: 'oddNamesOf',
+    swap: ['folder.slice(0, -below.length)', "''"],
+    test: 'an attack in the folder of its source holds a skill',
+  },
+  {
     title: 'Of a frontmatter only what this registry reads is judged',
     in: 'findingsOfHeader',
     swap: ['error ? { yaml } : data', 'error ? data : {}'],

@@ -25,6 +25,7 @@ it.each<[string, Tree, readonly Readonly<Record<string, unknown>>[]]>([
     { [`other/${NAME}/mixer/SKILL.md`]: mixer, 'skills/mixer': { link: `../other/${NAME}/mixer` } },
     [],
   ],
+  ['the folder of its source', { [`${NAME}/mixer/SKILL.md`]: mixer }, [{ path: NAME }]],
   ['the name of a file', { 'skills/mixer/SKILL.md': mixer, [`skills/mixer/${NAME}`]: 'Notes.' }, []],
   [
     'the name of a large file',

@@ -29,23 +29,23 @@ import type { SkillTrust, TrustDecision } from './types.ts';
 interface HeldSkillsOptions extends InspectedSkillsOptions {
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
-  /** Why a skill is held, independent of its content. Default: never. */
+  /** Whatever its content is. Default: never. */
   readonly heldBecause?: ((skill: Skill, digest?: string) => string | undefined) | undefined;
   /** Whether these reasons are others than at the last scan. Default: never. */
   readonly reasonsChanged?: () => boolean;
-  /** Whether others, whom the config believes, have allowed all these findings in this content. Default: never. */
+  /** Whether others, whom the config believes, allow all these findings in it. Default: never. */
   readonly isAllowedThere?: (skill: Skill, findings: readonly Finding[]) => boolean;
-  /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
+  /** It is trusted like the code that reads it. */
   readonly isOfPackage: (skill: Skill) => boolean;
-  /** Called before a skill is judged: facts outside its files may hold it. */
+  /** Before a skill is judged: facts outside its files may hold it. */
   readonly renew: () => Promise<void>;
-  /** Called when a skill is held or released, but the catalog shows it differently. */
+  /** The catalog shows differently whether it is held. */
   readonly onOther: (skill: Skill, heldBecause: string | undefined) => Promise<unknown>;
-  /** False: `prepare` inspects nothing, so agents see none that was not inspected before. Default: true. */
+  /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
   /** Prompts have bodies of any skill. Default: false. */
   readonly givesBodies?: boolean;
-  /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
+  /** Of inspections; undefined: in memory. */
   readonly file: string | undefined;
 }
 
@@ -75,7 +75,6 @@ const NOT_YET: Admission = {
   heldBecause: NOT_INSPECTED,
   retryAfterMs: 2_000,
 };
-/** In one step. */
 const LOOKED_UP = 200;
 
 /** Held skills: no agent gets them until a person allows what was found. Opens the inspections. */

@@ -5,7 +5,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import type { FileResults } from './inspect/inspect-skill.ts';
 import { MOST_TOGETHER, textsShown } from './texts-shown.ts';
 
-/** Skills of which nothing but the line was judged yet: whatever a line, a hit of a search or an event can have. */
+/** Skills of which only the line was judged yet: what a line, a hit of a search or an event can have. */
 export class JudgedLines {
   readonly #results: FileResults;
   /** Digests of SKILL.md by the path of the skill. */

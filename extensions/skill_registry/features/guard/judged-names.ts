@@ -45,8 +45,9 @@ function oddNamesOf(skill: Skill): readonly string[] {
   const below = qualifiedId.slice(source.length + 1);
   // The name of a skill in a file stands in that file.
   const names = [below, ...(realFile === null ? [name] : [])];
-  // A link leads elsewhere.
-  if (dir !== null && dir !== dirname(file)) names.push(dir);
+  // The config names the folder of a source, and a link leads elsewhere.
+  for (const folder of realFile === null ? [] : [dirname(file), dir ?? ''])
+    names.push(folder.endsWith(below) ? folder.slice(0, -below.length).replace(/\/[0-9a-f]{32,64}/g, '') : folder);
   if (skill.isKept) names.push(...textsShown(skill));
   return names.filter(isOddName);
 }
