@@ -4,10 +4,10 @@ import { address, type Html, html, type Piece, plural } from '../../../../lib/ht
 import { levelTag, note } from '../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
 import { RULED_OUT } from '../../core/skill/why-held.ts';
+import { countOf, heldForPerson } from './by-risk.ts';
 import { assertIdTyped, findings, idField } from './shown-findings.ts';
 import { reachLines } from './shown-reach.ts';
 import type { SkillTrust } from './types.ts';
-import { countOf, heldForPerson } from './waiting.ts';
 
 export const guardPages: ReviewPages = {
   post: {

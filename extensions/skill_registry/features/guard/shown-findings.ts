@@ -2,7 +2,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { type Html, html } from '../../../../lib/html/index.ts';
 import { levelTag, note } from '../../../../lib/widgets/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
-import { countOf } from './waiting.ts';
+import { countOf } from './by-risk.ts';
 
 export function findings(found: readonly Finding[]): Html {
   const items = found.map(

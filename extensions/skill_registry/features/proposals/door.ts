@@ -6,8 +6,8 @@ import { aFunction, by, storedText, text, texts, turn, words } from '../../core/
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
+import { heldForPerson } from '../guard/by-risk.ts';
 import { guard } from '../guard/door.ts';
-import { heldForPerson } from '../guard/waiting.ts';
 import { type HistoryPart, history } from '../history/door.ts';
 import { writeDenied } from '../history/errors.ts';
 import type { OpenChanges } from '../history/open-changes.ts';

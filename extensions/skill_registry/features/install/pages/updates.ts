@@ -11,8 +11,8 @@ import { address, formatTime, type Html, html, type Piece, plural } from '../../
 import { showHidden } from '../../../../../lib/text/index.ts';
 import { differenceView, levelTag, note, tag } from '../../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../../core/review.ts';
+import { countOf } from '../../guard/by-risk.ts';
 import { findings } from '../../guard/shown-findings.ts';
-import { countOf } from '../../guard/waiting.ts';
 import type { ChangedSkill, SkillUpdate, UpdatePlan } from '../types.ts';
 
 interface Checked {

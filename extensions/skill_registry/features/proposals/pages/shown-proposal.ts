@@ -13,9 +13,9 @@ import {
 } from '../../../../../lib/widgets/index.ts';
 import type { ReviewRequest } from '../../../core/review.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
+import { countOf } from '../../guard/by-risk.ts';
 import { isScript } from '../../guard/inspect/inspect-skill.ts';
 import { idField } from '../../guard/shown-findings.ts';
-import { countOf } from '../../guard/waiting.ts';
 import { shownDigest } from '../../history/pages.ts';
 import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';

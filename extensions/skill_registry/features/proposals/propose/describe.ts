@@ -1,5 +1,5 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
-import { byRisk, countsOf } from '../../guard/waiting.ts';
+import { byRisk, countsOf } from '../../guard/by-risk.ts';
 import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
 import type { Proposal, ProposalFigures, ProposalStats, TakenProposal } from './types.ts';
