@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CLIENT_INFO_META_KEY, type Implementation, McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  CLIENT_INFO_META_KEY,
+  type Implementation,
+  McpServer,
+  type ServerContext,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { z } from 'zod';
@@ -104,7 +110,14 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   });
   const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const info = { name: 'skill-registry', version };
-  let instructions: { readonly key: string; readonly text: Promise<string | null> } | undefined;
+  let last: { readonly key: string; readonly text: Promise<string | null> } | undefined;
+  const instructions = (local: boolean): Promise<string | null> => {
+    const key = `${registry.snapshot().version} ${local}`;
+    const client = local ? {} : ({ remoteClient: true } as const);
+    if (last?.key !== key)
+      last = { key, text: registry.context('', { ...turn, ...client, tools: names, preview: true }) };
+    return last.text;
+  };
   let reported: ReadonlyMap<string, Problem> = new Map();
   let isClosed = false;
   const hookProblems: Problem[] = [];
@@ -136,12 +149,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
   return {
     async createServer({ local = options.local ?? false } = {}) {
-      const key = `${registry.snapshot().version} ${local}`;
-      if (instructions?.key !== key) {
-        const client = local ? {} : ({ remoteClient: true } as const);
-        instructions = { key, text: registry.context('', { ...turn, ...client, tools: names, preview: true }) };
-      }
-      const text = await instructions.text;
+      const text = await instructions(local);
       const server = new McpServer(info, {
         capabilities: {
           tools: {},
@@ -152,6 +160,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         },
         ...(text === null ? {} : { instructions: text }),
       });
+      const connect = server.connect.bind(server);
+      server.connect = (transport) => connect(withPresent(transport, () => instructions(local)));
       // One text serves many servers, most of which answer one request. `initialized` proves that a client
       // received it, so the text counts as shown only then.
       server.server.oninitialized = () => {
@@ -199,6 +209,18 @@ function offeredTools({ admin, config }: SkillRegistry, { agentId }: TurnContext
 
 async function whenInspected({ admin }: SkillRegistry, isOver: () => boolean): Promise<void> {
   while (!isOver() && admin.notInspected() > 0) await wait(LOOKS_MS, undefined, { ref: false });
+}
+
+/** Those that a server was made with may name a skill that is held when a client asks for them, maybe again. */
+function withPresent(transport: Transport, instructions: () => Promise<string | null>): Transport {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    const { instructions: old, ...result } = 'result' in message ? message.result : {};
+    if (old === undefined) return send(message, options);
+    const text = await instructions().catch(() => null);
+    return send({ ...message, result: { ...result, ...(text !== null && { instructions: text }) } }, options);
+  };
+  return transport;
 }
 
 /** Each text changes exactly when the list of resources or of prompts changes. */

@@ -29,6 +29,8 @@ export interface Publication {
    * @param maxAgeMs - Oldest usable cache entry; default as at creation.
    */
   after(id: string | undefined, turn: TurnContext, maxAgeMs?: number): AsyncGenerator<Entry>;
+  /** Whether this skill may be shown now: others may have become held while later ones were inspected. */
+  shows(entry: Entry, turn: TurnContext): boolean;
   /** For the URI of a skill, its files and its folders. Reads the files, not the cache. @throws SKILL_NOT_INSPECTED. */
   find(uri: string, turn: TurnContext): Promise<Entry | undefined>;
   /** Bytes that match the digest of the entry; undefined for an unpublished file. @throws SKILL_NOT_INSPECTED. */
@@ -91,6 +93,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
         if (typeof result !== 'string') yield result;
       }
     },
+    shows: ({ uri }, ofRequest) => skills(ofRequest).has(skillIdOf(uri) ?? ''),
     find: (uri, ofRequest) => lookUp(uri, ofRequest, 0),
     async read(uri, ofRequest) {
       // A mismatch with the cached entry means that the file changed: make the entry again.

@@ -114,7 +114,8 @@ async function pageAfter(
   for await (const skill of publication.after(readCursor(cursor), turn, maxAgeMs))
     if (skills.push(skill) > pageSize) break;
   const page = skills.slice(0, pageSize);
-  return { skills: page, ...next(skills.length > pageSize ? idOf(page.at(-1)) : undefined) };
+  const shown = page.filter((skill) => publication.shows(skill, turn));
+  return { skills: shown, ...next(skills.length > pageSize ? idOf(page.at(-1)) : undefined) };
 }
 
 const PREFIX = 'after:';

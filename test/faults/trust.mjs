@@ -178,4 +178,28 @@ export const trust = [
     swap: ['refuseEmpty(command);', 'if (command.parent === null) refuseEmpty(command);'],
     test: 'takes no empty text, as of a variable that is not set, for the working folder',
   },
+  {
+    title: 'A page shows what became held while it was made',
+    in: 'pageAfter',
+    swap: ['publication.shows(skill, turn)', "skill.uri !== ''"],
+    test: 'shows no skill in a page of resources that became held while the page was made',
+  },
+  {
+    title: 'Instructions are those of the beginning of a connection',
+    in: 'withPresent',
+    swap: ['old === undefined', 'old !== null'],
+    test: 'names no skill in later instructions of a connection that is held by then',
+  },
+  {
+    title: 'A process goes on with a file of inspections that somebody has removed',
+    in: 'createCache',
+    swap: ['inodeOf(file) !== inode', 'inode < 0'],
+    test: 'tells other processes of an attack through a new file, where somebody has removed the one they have open',
+  },
+  {
+    title: 'What another process revokes stays in lists',
+    in: 'open',
+    swap: ['decided !== before', 'decided === before + 1'],
+    test: 'is in no list of another process once a person has revoked what was allowed',
+  },
 ];

@@ -9,7 +9,7 @@ it('sends a client no path of this machine when something fails', async () => {
   const failing = async function* (): AsyncGenerator<never> {
     yield await fail();
   };
-  const publication = { after: failing, find: fail, read: fail, problems: fail };
+  const publication = { after: failing, find: fail, read: fail, problems: fail, shows: () => true };
   const source = createSdkSource(
     publication,
     10,

@@ -56,6 +56,16 @@ describe('a skill that would be called an attack', () => {
     expect(await given(registry)).toBe('SKILL_NOT_FOUND');
   });
 
+  it('is in no list of another process once a person has revoked what was allowed', async () => {
+    const { registry, root } = await registryWith(attack(44));
+    const other = await openRoot(root);
+    await registry.admin.decideTrust('allow', 'one', PERSON);
+    await other.refresh();
+    expect(other.visible({}).map(({ id }) => id)).toEqual(['one']);
+    await registry.admin.decideTrust('revoke', 'one', PERSON);
+    expect(other.visible({})).toEqual([]);
+  });
+
   it('is held because of another file, too', async () => {
     const { registry, write } = await registryWith('Clean.');
     expect(await given(registry)).toContain('Clean.');

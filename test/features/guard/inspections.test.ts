@@ -70,6 +70,28 @@ it('tells other processes of an attack later, where the file was locked when it 
   await waitFor('the other one to know', () => other.blockedByOthers().has('/second'));
 });
 
+it('tells other processes of an attack through a new file, where somebody has removed the one they have open', () => {
+  const file = join(tempFolder(), 'inspections.db');
+  const open = () => {
+    const inspections = openOwn(file);
+    onTestFinished(() => inspections.close());
+    return inspections;
+  };
+  const block = (by: ReturnType<typeof open>, digest: string): void => {
+    const entry = { skillDigest: 's', stamp: 't', digest, verdict: 'block' } as const;
+    by.keep(`/${digest}`, entry, { verdict: 'block', findings: [], reach: [] }, { before: undefined });
+  };
+  const [one, other] = [open(), open()];
+  block(one, 'first');
+  expect([one, other].map((by) => [...by.blockedByOthers()])).toEqual([[], ['/first']]);
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`);
+  const late = open();
+  block(late, 'second');
+  expect(late.blockedByOthers()).toEqual(new Set());
+  expect([one, other].map((by) => [...by.blockedByOthers()])).toEqual([['/second'], ['/second']]);
+  expect(late.blockedByOthers()).toEqual(new Set(['/first']));
+});
+
 it('names the file to remove where inspections cannot be kept', async () => {
   const root = tempFolder({ 'inspections.db/kept': '' });
   const file = join(root, 'inspections.db');

@@ -44,7 +44,7 @@ export function openCacheDatabase(
 /** Removes a damaged database, only with that inode if given. Processes that have it open keep their file. */
 export function removeFiles(file: string, inode?: number): void {
   try {
-    if (inode !== undefined && statSync(file).ino !== inode) return;
+    if (inode !== undefined && inodeOf(file) !== inode) return;
     for (const end of ['-wal', '-shm', '']) rmSync(`${file}${end}`, { force: true });
   } catch {
     // Then it cannot be opened either, and the cache is kept in memory.
@@ -71,30 +71,35 @@ const MAX_FILES = 3;
 export function createCache(file: string | undefined, parts: readonly CachePart[]): Cache {
   let database: SqliteDatabase | undefined;
   let inode: number | undefined;
-  let opened = 0;
+  let damaged = 0;
   let trouble: string | undefined;
   let closed = false;
 
   const open = (): SqliteDatabase => {
-    opened += 1;
     if (file !== undefined && !existsSync(dirname(file))) removeUnused(dirname(dirname(file)));
-    const path = file === undefined || opened > MAX_FILES ? ':memory:' : file;
+    const path = file === undefined || damaged >= MAX_FILES ? ':memory:' : file;
     const next = openCacheDatabase(path, parts, (reason) => {
       trouble = reason;
     });
-    if (file !== undefined && !next.memory) inode = statSync(file, { throwIfNoEntry: false })?.ino;
+    inode = next.memory ? undefined : inodeOf(path);
     return next;
+  };
+  const close = (): void => {
+    database?.close();
+    database = undefined;
   };
   const use = <T>(work: (database: SqliteDatabase) => T): T | undefined => {
     if (closed) return undefined;
     try {
+      // Who opens one of its name later would see nothing that is written to a removed file.
+      if (inode !== undefined && inodeOf(file) !== inode) close();
       database ??= open();
       return work(database);
     } catch (error) {
       if (isDamage(error)) {
-        database?.close();
-        if (file !== undefined && inode !== undefined) removeFiles(file, inode);
-        database = undefined;
+        damaged += 1;
+        close();
+        if (inode !== undefined) removeFiles(`${file}`, inode);
       }
       return undefined;
     }
@@ -105,8 +110,7 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
     trouble: () => trouble,
     close() {
       closed = true;
-      database?.close();
-      database = undefined;
+      close();
     },
   };
 }
@@ -148,6 +152,8 @@ export function cacheProblems(
 }
 
 // --- internal ---
+
+const inodeOf = (file = ''): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
 
 function isDamage(error: unknown): boolean {
   return sqliteFailure(error) === 'damaged';

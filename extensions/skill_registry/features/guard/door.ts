@@ -1,5 +1,6 @@
 import { type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
+import { openTrust } from '../../../../lib/trust/index.ts';
 import { knownSkill } from '../../core/admin.ts';
 import { by, storedText, text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
@@ -8,7 +9,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import { commands } from './commands/index.ts';
 import { HeldSkills, isFound } from './held-skills.ts';
 import { inspectionsFile } from './inspections.ts';
-import { createInstalled, installedInto } from './installed.ts';
+import { createInstalled, installedInto, stampOfFile } from './installed.ts';
 import { sourceDecisions } from './revoked.ts';
 import type { TrustDecision } from './types.ts';
 
@@ -59,9 +60,16 @@ function open(core: Core): Opened<GuardPart> {
   const { call, catalog, closing } = core;
   const holders: Holder[] = [];
   const installed = createInstalled(futureRealPath(core.root));
+  const { file } = openTrust();
+  let decided = stampOfFile(file);
   const heldSkills = new HeldSkills({
     heldBecause: (...given) => holders.map((one) => one.heldBecause(...given)).find((because) => because !== undefined),
-    reasonsChanged: () => holders.some((one) => one.hasChanged?.()),
+    reasonsChanged() {
+      const before = decided;
+      // Another process may have revoked something.
+      decided = stampOfFile(file);
+      return decided !== before || holders.some((one) => one.hasChanged?.());
+    },
     remote: (skill) => catalog.sourceOf(skill)?.remote,
     isAllowedThere: (skill, findings) => catalog.sourceOf(skill)?.allows?.(skill, findings) ?? false,
     loadFiles: async () => {

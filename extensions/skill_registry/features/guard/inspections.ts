@@ -87,8 +87,7 @@ export function openInspections(file: string | undefined): Inspections {
   let results = new Map<string, FileResult>();
   /** Of skills whose files are read now, also when no file can be kept. */
   const recent = new RecentMap<string, ReadonlyMap<string, string>>(MAX_RECENT);
-  /** SQLite changes it with each write of another connection. */
-  let dataVersion: number | undefined;
+  let asked: ReturnType<typeof versionNow> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFirst = true;
   const flush = (): void => {
@@ -125,11 +124,17 @@ export function openInspections(file: string | undefined): Inspections {
     entryAt,
     blockedByOthers() {
       const now = cache.useIfThere(versionNow);
-      if (now === dataVersion) return new Set();
+      if (now?.database === asked?.database && now?.version === asked?.version) return new Set();
+      // A new file has nothing of what this process has found; somebody may have removed the old one.
+      if (asked && now?.database !== asked.database)
+        for (const [path, entry] of entries) {
+          const inspection = entry?.verdict === 'block' && inspections.get(entry.digest);
+          if (entry && inspection) this.keep(path, { ...entry, stamp: '' }, inspection, { before: undefined });
+        }
       for (const [path, entry] of entries) if (entry === null) entries.delete(path);
       const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT_BLOCKED).all());
       if (!rows) return new Set();
-      dataVersion = now;
+      asked = now;
       const isNews = ({ path, digest }: PlacedEntry): boolean => {
         const known = entries.get(path);
         return known?.verdict !== 'block' || known.digest !== digest;
@@ -204,10 +209,11 @@ interface PlacedEntry extends InspectionEntry {
 /** Asked before each answer, so it is prepared once. */
 const versions = new WeakMap<SqliteDatabase, SqliteStatement<{ readonly data_version: number }>>();
 
-function versionNow(database: SqliteDatabase): number | undefined {
+/** SQLite changes the number with each write of another connection. */
+function versionNow(database: SqliteDatabase) {
   const asked = versions.get(database) ?? database.prepare('PRAGMA data_version');
   versions.set(database, asked);
-  return asked.get()?.data_version;
+  return { database, version: asked.get()?.data_version };
 }
 
 interface FileRow {

@@ -67,6 +67,12 @@ export function installedInto(root: string): (folder: string) => boolean {
   };
 }
 
+/** Another text after each change; '' without a file. */
+export function stampOfFile(file: string): string {
+  const stats = withFallback(() => lstatSync(file, { throwIfNoEntry: false }));
+  return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : '';
+}
+
 // --- internal ---
 
 /** `ours`: ids of the entries that this registry wrote. */
@@ -79,11 +85,10 @@ function readerOf(scope: LockScope) {
     all: () => all,
     ours: () => ours,
     renew() {
-      const stats = withFallback(() => lstatSync(join(scope.folder, LOCK_FILE)));
-      const now = stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : '';
+      const now = stampOfFile(join(scope.folder, LOCK_FILE));
       if (now === stamp) return;
       stamp = now;
-      const entries = stats ? entriesOf(scope) : [];
+      const entries = now === '' ? [] : entriesOf(scope);
       const idsOf = (some: typeof entries) => new Set(some.flatMap(([name]) => slugOf(name) || []));
       all = idsOf(entries);
       ours = idsOf(entries.filter(([, entry]) => Object(entry).registry !== undefined));
