@@ -64,6 +64,22 @@ describe('calls at the same time', () => {
     expect(seen.scans).toBe(2);
   });
 
+  it('keep held what is held again, when the scan for the first time ends', async () => {
+    const { catalog, seen, close } = countedSource(tempFolder({ 'a/SKILL.md': skill('a') }));
+    const heldBecause = () => catalog.snapshot().byId.get('a')?.heldBecause;
+    await catalog.refresh();
+    const endFirst = close();
+    catalog.hold(new Map([['own:a', 'an attack']]));
+    await waitFor('the first scan to have passed the folder', () => seen.passed === 2);
+    catalog.hold(new Map([['own:a', 'an attack']]));
+    const endSecond = close();
+    endFirst();
+    await waitFor('the second scan to have passed the folder', () => seen.passed === 3);
+    expect(heldBecause()).toBe('an attack');
+    endSecond();
+    await waitFor('the scan of what is there now to be shown', () => heldBecause() === undefined);
+  });
+
   it('never scan side by side, also when one is made the moment another has ended', async () => {
     const { catalog, seen } = countedSource(tempFolder({ 'a/SKILL.md': skill('a') }));
     const again = async (): Promise<void> => {

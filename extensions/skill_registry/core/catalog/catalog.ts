@@ -37,7 +37,7 @@ export class Catalog {
   #sources: readonly SkillSource[];
   #current: Snapshot;
   /** Reasons that no snapshot has yet, by qualified id; and `#current` with them. */
-  readonly #held = new Map<string, string>();
+  readonly #holds = new Set<ReadonlyMap<string, string>>();
   #marked: Snapshot | undefined;
   #assembled: Assembled | undefined;
   #running: Promise<Snapshot> | undefined;
@@ -68,10 +68,10 @@ export class Catalog {
   /** Shows at once that skills are held, by qualified id. The refresh that follows tells listeners. */
   hold(held: ReadonlyMap<string, string>): void {
     if (held.size === 0) return;
-    for (const [id, heldBecause] of held) this.#held.set(id, heldBecause);
+    this.#holds.add(held);
     this.#mark();
     const end = (): void => {
-      for (const id of held.keys()) this.#held.delete(id);
+      this.#holds.delete(held);
       this.#mark();
     };
     // A scan that runs already may not know it, and one that fails shows nothing.
@@ -143,10 +143,10 @@ export class Catalog {
   }
 
   #mark(): void {
-    if (this.#held.size === 0 && !this.#marked) return;
+    if (this.#holds.size === 0 && !this.#marked) return;
     // Texts are remembered by the version of a snapshot.
     this.#current = frozen({ ...this.#current, version: this.#current.version + 1 });
-    this.#marked = this.#held.size === 0 ? undefined : withHeld(this.#current, this.#held);
+    this.#marked = this.#holds.size === 0 ? undefined : withHeld(this.#current, this.#holds);
   }
 
   #assertOpen(): void {
@@ -306,9 +306,9 @@ function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | 
   });
 }
 
-function withHeld(snapshot: Snapshot, held: ReadonlyMap<string, string>): Snapshot {
+function withHeld(snapshot: Snapshot, holds: Iterable<ReadonlyMap<string, string>>): Snapshot {
   const marked = new Map<Skill, Skill>();
-  for (const [id, heldBecause] of held) {
+  for (const [id, heldBecause] of [...holds].flatMap((held) => [...held])) {
     const skill = snapshot.byQualifiedId.get(id);
     if (skill && skill.heldBecause === undefined) marked.set(skill, frozen({ ...skill, heldBecause }));
   }

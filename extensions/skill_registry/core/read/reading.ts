@@ -94,7 +94,7 @@ export class SkillReading implements Reading {
         turn,
         wait,
         countsAsLoad: countsAsLoad !== false,
-        // A caller without `onHeld`, as a search for hidden characters, cannot show a hold.
+        // A caller without `onHeld`, such as a search for hidden characters, cannot show that a skill is held.
         isMarked: onHeld !== undefined,
       },
       ({ bytes, heldBecause }) => {
@@ -262,7 +262,7 @@ export class SkillReading implements Reading {
     };
   }
 
-  /** Never joins an id into a path. Scopes do not limit people and bindings, but by them no agent gets a held skill. */
+  /** Never joins an id into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
   #find({ skillId, audience, turn }: SkillRequest): Found {
     const { catalog, scopes } = this.#context;
     if (audience === 'model') return scopes.find(skillId, turn ?? {});

@@ -17,8 +17,9 @@ const CLOSING = /(?<=[\n\r])---[ \t]*(?:\r\n|\n|\r|$)/g;
 const YAML_LIKE = /(?:[A-Za-z_][\w-]*:(?=\s|$)|[^\S\r\n]+\S|-[^\S\r\n])[^\r\n]*(?:\r\n|\n|\r|$)/y;
 
 /**
- * Finds the frontmatter between lines of `---`, at the start of the file or below blank lines. Lines end with LF, CRLF
- * or CR. Without a closing line it ends before the first line that does not look like YAML.
+ * Finds the frontmatter between lines of `---`, optionally with blanks behind, the first at the start of the file
+ * (after a byte order mark). Lines end with LF, CRLF or CR. Blank lines before it are accepted. Without a closing line
+ * it ends before the first line that does not look like YAML, so that its fields are not lost. `oddity` names both.
  */
 export function splitFrontmatter(text: string): SplitSkill {
   const start = text.startsWith('\ufeff') ? 1 : 0;

@@ -3,7 +3,7 @@ import type { Skill } from '../skill/skill.ts';
 
 export type SkillIdentity = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
 
-/** Field by field: spreading so many fields is ten times slower, and there may be thousands of skills. */
+/** Field by field: spreading so many fields is ten times slower, and there may be tens of thousands of skills. */
 export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: string, bytes: number): Skill {
   const skill: Skill = {
     name: header.name,

@@ -29,23 +29,23 @@ import type { SkillTrust, TrustDecision } from './types.ts';
 interface HeldSkillsOptions extends InspectedSkillsOptions {
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
-  /** Whatever its content is. Default: never. */
+  /** Why a skill is held, independent of its content. Default: never. */
   readonly heldBecause?: ((skill: Skill, digest?: string) => string | undefined) | undefined;
   /** Whether these reasons are others than at the last scan. Default: never. */
   readonly reasonsChanged?: () => boolean;
-  /** Whether others, whom the config believes, allow all these findings in it. Default: never. */
+  /** Whether others, whom the config believes, have allowed all these findings in this content. Default: never. */
   readonly isAllowedThere?: (skill: Skill, findings: readonly Finding[]) => boolean;
-  /** It is trusted like the code that reads it. */
+  /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
   readonly isOfPackage: (skill: Skill) => boolean;
-  /** Before a skill is judged: facts outside its files may hold it. */
+  /** Called before a skill is judged: facts outside its files may hold it. */
   readonly renew: () => Promise<void>;
-  /** The catalog shows differently whether it is held. */
+  /** Called when a skill is held or released, but the catalog shows it differently. */
   readonly onOther: (skill: Skill, heldBecause: string | undefined) => Promise<unknown>;
-  /** False: `prepare` inspects nothing. Default: true. */
+  /** False: `prepare` inspects nothing, so agents see none that was not inspected before. Default: true. */
   readonly inspects?: boolean;
   /** Prompts have bodies of any skill. Default: false. */
   readonly givesBodies?: boolean;
-  /** Of inspections; undefined: in memory. */
+  /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
   readonly file: string | undefined;
 }
 
@@ -83,11 +83,11 @@ export class HeldSkills {
   readonly #inspections: Inspections;
   readonly #inspected: InspectedSkills;
   readonly #trust = openTrust();
-  /** By the path of the skill and the digest of its SKILL.md. */
+  /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   readonly #lines: JudgedLines;
   readonly #names = new JudgedNames();
-  /** The last ones, by path. */
+  /** The last of those that somebody waits for, by path. */
   readonly #running = new Map<string, Running>();
 
   constructor(options: HeldSkillsOptions) {

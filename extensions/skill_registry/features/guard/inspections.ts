@@ -45,11 +45,11 @@ interface Made {
 }
 
 const MAX_RECENT = 16;
-/** Of the tables. */
+/** Raise it when the tables change. */
 const TABLES = 6;
-/** In each row: another version of this package may write into the same tables. */
+/** In each row, because another version of this package may write into the same tables, by other rules. */
 const RULES: number = RULE_SET * 1000 + TABLES;
-/** With more skills the file is emptied. */
+/** With more skills the file is emptied; skills that still exist are inspected again. */
 const MAX_SKILLS = 100_000;
 const MAX_RESULTS = 1_000_000;
 
@@ -81,9 +81,9 @@ export function openInspections(file: string | undefined): Inspections {
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
   const entries = new Map<string, InspectionEntry | null>();
   const inspections = new Map<string, Inspection>();
-  /** Not in the file yet: a transaction for each skill costs a tenth of its inspection. */
+  /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
-  /** Of single files, by their key. */
+  /** Of single files, by their key; not yet in the file. */
   let results = new Map<string, FileResult>();
   /** Of skills whose files are read now, also when no file can be kept. */
   const recent = new RecentMap<string, ReadonlyMap<string, string>>(MAX_RECENT);
@@ -230,7 +230,7 @@ interface Kept {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Results in one transaction, and the most milliseconds before it. */
+/** Results in one transaction, and the most milliseconds before it. Results that a crash loses are made again. */
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
 /** Of an attempt in vain, and its results that are kept. */

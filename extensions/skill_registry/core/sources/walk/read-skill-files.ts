@@ -152,7 +152,7 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
   return { header: { ...whole, modelInvocable, isKept: true }, problems: [{ ...half, message }] };
 }
 
-/** Shared: files are read one by one, and their bytes are not kept. */
+/** Shared: files are read one after the other, and their bytes are not kept. */
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 const OPENING_FENCE = '---\n';
@@ -189,7 +189,7 @@ function parse(bytes: Buffer, found: FoundSkillFile, profile: Profile | undefine
   return { ...parsed, problems, dependsOnOtherFiles };
 }
 
-/** The file up to the line after its frontmatter. Decoding the rest would take longer than all else here. */
+/** The file up to the line after its frontmatter. Decoding the rest would take longer than anything else here. */
 function beginningOf(bytes: Buffer): string | undefined {
   const fence = bytes.subarray(0, BEGINNING_BYTES).indexOf('\n---');
   const lineEnd = fence === -1 ? -1 : bytes.indexOf(LINE_FEED, fence + 1);
