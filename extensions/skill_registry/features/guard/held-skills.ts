@@ -86,7 +86,7 @@ export class HeldSkills {
   /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   readonly #lines: JudgedLines;
-  readonly #names = new JudgedNames();
+  readonly #names: JudgedNames;
   /** The last of those that somebody waits for, by path. */
   readonly #running = new Map<string, Running>();
 
@@ -95,6 +95,7 @@ export class HeldSkills {
     this.#inspections = openInspections(options.file);
     this.#inspected = new InspectedSkills(options, this.#inspections);
     this.#lines = new JudgedLines(this.#inspections);
+    this.#names = new JudgedNames(this.#inspections);
   }
 
   /** Judges new skills, if they are few. Of many, what their lines can have; all files where it has a finding. */

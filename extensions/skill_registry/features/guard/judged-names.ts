@@ -1,14 +1,22 @@
 import { dirname } from 'node:path';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
+import type { FileResults } from './inspect/inspect-skill.ts';
 import { isOddName, textsShown } from './texts-shown.ts';
 
 /** What stands in no file of a skill: names of its folders, of an inline skill; what a half saved file said before. */
 export class JudgedNames {
+  readonly #results: FileResults;
   /** By name, only odd ones. */
   readonly #blocks = new Map<string, readonly Finding[]>();
   readonly #looked = new WeakSet<Skill>();
   #hasBlocks = false;
+
+  /** @param results - Has names in which nothing was found: for these no rules are loaded. */
+  constructor(results: FileResults) {
+    this.#results = results;
+  }
 
   /** Called for each skill before it is shown. */
   async judge(skills: readonly Skill[]): Promise<void> {
@@ -21,13 +29,17 @@ export class JudgedNames {
   async mayName(names: readonly string[]): Promise<boolean> {
     const odd = new Set(names.filter(isOddName));
     const fresh = [...odd].filter((name) => !this.#blocks.has(name));
-    if (fresh.length > 0) {
+    const known = fresh.length > 0 ? this.#results.resultsOf(fresh.map(keyOf)) : new Map();
+    for (const name of fresh) if (known.has(keyOf(name))) this.#blocks.set(name, []);
+    const unknown = fresh.filter((name) => !this.#blocks.has(name));
+    if (unknown.length > 0) {
       const { findingsOfNames } = await import('./inspect-files.ts');
-      const found = await findingsOfNames(fresh);
+      const found = await findingsOfNames(unknown);
       this.#hasBlocks ||= found.length > 0;
-      for (const name of fresh) {
+      for (const name of unknown) {
         const blocks = found.filter(({ file }) => file === name);
         this.#blocks.set(name, blocks);
+        if (blocks.length === 0) this.#results.keepResult(keyOf(name), { found: [], reach: [] });
       }
     }
     return [...odd].every((name) => this.#blocks.get(name)?.length === 0);
@@ -39,6 +51,9 @@ export class JudgedNames {
 }
 
 // --- internal ---
+
+/** No file and no line has such a key. */
+const keyOf = (name: string): string => `name ${digestOf(name)}`;
 
 function oddNamesOf(skill: Skill): readonly string[] {
   const { name, qualifiedId, source, file, dir, realFile } = skill;
