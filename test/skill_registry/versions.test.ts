@@ -80,7 +80,7 @@ it('keeps under one version what is made of the same input: with another result,
       "token_counts 4: 0d6bc46200379d4d",
       "search 5: a665d8237d482790",
       "vector 5: fc28eb3bd579566c",
-      "inspection 15: 740a073e47a57fac",
+      "inspection 15: 323bdf51b0ebd727",
     ]
   `);
 });

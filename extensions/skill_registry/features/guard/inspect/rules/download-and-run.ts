@@ -33,7 +33,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       ),
       ...each(
         {},
-        re`\b${FETCH}\b[^\n|]{0,200}?(?:${BARE_ADDRESS}|\s(?!127\.|10\.|192\.168\.)(?:\d{1,3}\.){3}\d{1,3}(?=[:/]))[^\n|]{0,200}?${PIPED}`,
+        re`\b${FETCH}\b[^\n|]{0,200}?(?:${BARE_ADDRESS}|\s(?!127\.|10\.|192\.168\.)(?:\d{1,3}\.){3}\d{1,3}(?=[:/\s]))[^\n|]{0,200}?${PIPED}`,
         re`${RUNS}[^\n]{0,60}?${FETCH}\b[^\n]{0,200}?${BARE_ADDRESS}|\b(?:pip3?|npm|npx|uv pip|gem)\s(?:install|i|exec)?[^\n|;&]{0,80}?(?:git\+)?${BARE_ADDRESS}`,
         re`\b(?:exec|eval|system|popen|run|call|execsync|spawn)\s?\(\s?[^\n]{0,120}?${FETCH}[^\n]{0,80}?${BARE_ADDRESS}`,
       ),
