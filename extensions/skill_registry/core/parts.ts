@@ -20,7 +20,7 @@ import type { GivenByFeature, Opened } from './seams.ts';
 import type { Elsewhere } from './search/hits.ts';
 import { Searcher } from './search/searcher.ts';
 import type { Meaning } from './search/types.ts';
-import { type Conversations, createConversations } from './show/conversations.ts';
+import { type Conversations, createConversations } from './show/loaded-by-person.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { createScopes, type Narrowed, type Scopes } from './show/visible.ts';
 import { registryClosed } from './skill/errors.ts';

@@ -5,7 +5,7 @@ import { showName, withNote, withoutHidden } from '../../../../lib/text/index.ts
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import type { Conversations } from '../show/conversations.ts';
+import type { Conversations } from '../show/loaded-by-person.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { type Found, heldOrDisabled, type Scopes } from '../show/visible.ts';
 import { applyMessage } from '../skill/apply-message.ts';

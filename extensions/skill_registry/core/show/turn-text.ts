@@ -14,8 +14,8 @@ import {
   type Relevance,
   type ThreadChoice,
 } from './catalog-text.ts';
-import type { Conversations } from './conversations.ts';
 import { BULLETS, type NamedTools, namedTools, type TokenCounter, XML, XML_ADDRESSES } from './formats.ts';
+import type { Conversations } from './loaded-by-person.ts';
 import type { SkillTokenCounts } from './token-counts.ts';
 
 export interface TurnTextOptions {

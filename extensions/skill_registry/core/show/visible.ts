@@ -4,7 +4,7 @@ import { frozen, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { AgentConfig, SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { type Conversations, NOTHING } from './conversations.ts';
+import { type Conversations, NOTHING } from './loaded-by-person.ts';
 import type { AgentView, SkillVisibility } from './types.ts';
 
 /** Why an existing skill is refused. Callers get SKILL_NOT_FOUND; only the usage event has the reason. */

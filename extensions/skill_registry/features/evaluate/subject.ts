@@ -8,8 +8,8 @@ import type { HeldSkills } from '../guard/held-skills.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
 import type { RevisionFile } from '../history/types.ts';
+import type { EvaluatedContent } from './evaluate-content.ts';
 import { type Overlap, proposedSkill } from './overlap/overlap.ts';
-import type { EvaluatedContent } from './run-checks.ts';
 import { type ReadSkillFile, readSuite } from './suite.ts';
 import type { EvaluationSuite } from './types.ts';
 
