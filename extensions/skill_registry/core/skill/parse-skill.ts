@@ -53,7 +53,7 @@ export interface SkillHeader {
   readonly gate?: Gate;
   /** How often FILL occurs in a draft (`metadata.draft: "true"`); above 0, models do not see the skill. */
   readonly fillsLeft?: number;
-  /** The frontmatter of its file has no end now: this is as it was, and stands in no file. */
+  /** The frontmatter of the file has no end now: this is the header it had before. */
   readonly isKept?: true;
   /** All other fields, with the types that YAML gives. */
   readonly extra: Readonly<Record<string, unknown>>;
