@@ -44,7 +44,8 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
     cacheFile: undefined,
-    admit: (async () => ({ given: true })) as never,
+    admit: (({ kind }: { readonly kind: string }) =>
+      kind === 'line' ? { given: true } : Promise.resolve({ given: true })) as never,
     readSkill: ({ description }) => Buffer.from(`---\ndescription: ${description}\n---\n`),
     getSecret: () => undefined,
     onProgress: (line) => progress.push(line),
