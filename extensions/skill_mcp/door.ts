@@ -211,7 +211,7 @@ async function whenInspected({ admin }: SkillRegistry, isOver: () => boolean): P
   while (!isOver() && admin.notInspected() > 0) await wait(LOOKS_MS, undefined, { ref: false });
 }
 
-/** Those that a server was made with may name a skill that is held when a client asks for them, maybe again. */
+/** Makes instructions anew when they are sent: those that a server was made with may name a skill held since. */
 function withPresent(transport: Transport, instructions: () => Promise<string | null>): Transport {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {

@@ -67,7 +67,7 @@ ${body}
 `;
 }
 
-/** Exactly one leading slash: after `//` a browser would read another host. */
+/** Exactly one leading slash: after `//` a browser would read the name of another host. */
 function addressOf({ req }: ReviewContext): string {
   const at = req.url.indexOf('?');
   return `/${req.path.replace(/^[/\\]+/, '')}${at === -1 ? '' : req.url.slice(at)}`;

@@ -50,7 +50,7 @@ export function withAdvice(error: unknown, path: string, names: () => readonly s
   return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
 }
 
-/** The file is read again after a change of the catalog, because its id may now be another skill's; this often. */
+/** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
 export const MAX_CHANGES = 3;
 
 /** Fetches a skill that is remote `until-read`. @throws for agents without a reason, which may quote an author. */

@@ -288,6 +288,7 @@ export class SkillReading implements Reading {
   }
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
+    // What a binding answers is read by an agent, so it names no held skill either.
     return this.#context.scopes.notFound(skillId, { model: turn, binding: {}, person: undefined }[audience]);
   }
 

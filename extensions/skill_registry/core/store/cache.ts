@@ -91,7 +91,7 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
   const use = <T>(work: (database: SqliteDatabase) => T): T | undefined => {
     if (closed) return undefined;
     try {
-      // Who opens one of its name later would see nothing that is written to a removed file.
+      // A process that opens the file later does not see what is written to a removed one.
       if (inode !== undefined && inodeOf(file) !== inode) close();
       database ??= open();
       return work(database);

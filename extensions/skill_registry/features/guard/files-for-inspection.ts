@@ -24,7 +24,7 @@ export interface SkillFiles {
   read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
 }
 
-/** More than agents see listed: the others can be read, too. */
+/** More than agents see listed: a file that is not listed can still be read by its path. */
 const MOST = 2_000;
 /** With SKILL.md, which is none of them, and with one that is too many. */
 const EVERYTHING = { most: MOST + 1, everything: true };

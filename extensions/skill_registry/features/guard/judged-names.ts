@@ -5,7 +5,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import type { FileResults } from './inspect/inspect-skill.ts';
 import { isOddName, textsShown } from './texts-shown.ts';
 
-/** What stands in no file of a skill: names of its folders, of an inline skill; what a half saved file said before. */
+/** What is in no file of a skill: names of its folders, of an inline skill; what a half saved file said before. */
 export class JudgedNames {
   readonly #results: FileResults;
   /** By name, only odd ones. */
@@ -60,7 +60,7 @@ function oddNamesOf(skill: Skill): readonly string[] {
   const below = qualifiedId.slice(source.length + 1);
   // The name of a skill in a file stands in that file.
   const names = [below, ...(realFile === null ? [name] : [])];
-  // The config names the folder of a source, and a link leads elsewhere.
+  // The config names the folder of a source, and a link leads elsewhere. Folders of copies are called by a digest.
   for (const folder of realFile === null ? [] : [dirname(file), dir ?? ''])
     names.push(folder.endsWith(below) ? folder.slice(0, -below.length).replace(/\/[0-9a-f]{32,64}/g, '') : folder);
   if (skill.isKept) names.push(...textsShown(skill));

@@ -53,8 +53,8 @@ export const commands: FeatureCommands = {
     withData(make(hub, 'restore', '$ copy.db --data /srv/skills', 'restoreBackup', managing))
       .description('put a backup in place; stop serve first. Machines then read everything again')
       .argument('<file>', 'made by hub backup');
-    const trees = () => import('./import-export.ts');
-    withSpace(withData(make(hub, 'import', '$ ./skills --data /srv/skills --space team', 'importSkills', trees)))
+    const importExport = () => import('./import-export.ts');
+    withSpace(withData(make(hub, 'import', '$ ./skills --data /srv/skills --space team', 'importSkills', importExport)))
       .description('publish the skills of a folder; what is not in it stays')
       .argument('<dir>', 'with a folder for each skill, at any depth')
       .option(
@@ -63,7 +63,7 @@ export const commands: FeatureCommands = {
         collect,
       )
       .option(...BY);
-    withSpace(withData(make(hub, 'export', '$ ./copy --data /srv/skills --space team', 'exportSkills', trees)))
+    withSpace(withData(make(hub, 'export', '$ ./copy --data /srv/skills --space team', 'exportSkills', importExport)))
       .description('write the skills of a space as folders, which hub import takes')
       .argument('<dir>', 'a new folder, or an empty one');
     make(hub, 'migrate', `$ --store '\${OWNER}' --role hub`, 'migrateStore', managing)
