@@ -30,6 +30,7 @@ const config: ViteUserConfig = defineConfig({
       HOME: home,
       npm_config_cache: join(homedir(), '.npm'),
     },
+    setupFiles: [source('./test/own-user-folders.ts')],
     include: ['test/**/*.test.ts'],
     exclude: ['test/slow/**', 'test/browser/**', '**/node_modules/**'],
     // For what hangs: a test that is slow where others work, too, has not failed.

@@ -9,6 +9,7 @@ const config: ViteUserConfig = {
   ...fast,
   test: {
     env: fast.test?.env ?? {},
+    setupFiles: fast.test?.setupFiles ?? [],
     include: ['test/slow/**/*.test.ts'],
     testTimeout: 900_000,
     hookTimeout: 900_000,
