@@ -1,4 +1,4 @@
-import { readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { withFallback } from '../errors/index.ts';
 import { invalidPath, pathTraversal } from './errors.ts';
@@ -44,10 +44,12 @@ export function realPathOf(path: string): string | undefined {
 
 /** Also for a path that does not exist yet. Follows broken links, too. */
 export function futureRealPath(path: string, hops = 40): string {
-  const real = realPathOf(path);
+  // Most that do not exist are asked for again and again, and an error costs more than the look.
+  const isThere = withFallback(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
+  const real = isThere ? realPathOf(path) : undefined;
   if (real !== undefined || dirname(path) === path || hops === 0) return real ?? path;
   const parent = futureRealPath(dirname(path), hops);
-  const target = withFallback(() => readlinkSync(path));
+  const target = isThere ? withFallback(() => readlinkSync(path)) : undefined;
   return target === undefined ? join(parent, basename(path)) : futureRealPath(resolve(parent, target), hops - 1);
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { futureRealPath, isInside, makePrivateFile, makePrivateFolder } from '../../../../lib/files/index.ts';
 import { openSqlite, type SqliteDatabase, sqliteFailure } from '../../../../lib/sqlite/index.ts';
@@ -39,7 +39,8 @@ export function versionOf(database: SqliteDatabase): number {
 /** A link out of `data/` or the cache directory may lead to another program's file. @throws STORE_UNAVAILABLE. */
 export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
-  const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));
+  const at = join(futureRealPath(dirname(file)), basename(file));
+  const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(at + end), data));
   if (linked === undefined) return;
   const message = `${file}${linked} is reached through a link that leads out of ${data}, so it is not read or written. Remove the link; its target may belong to another program.`;
   throw new CodedError('STORE_UNAVAILABLE', message);
