@@ -19,6 +19,7 @@ export {
 } from './held/approve-or-revoke.ts';
 export { isCode } from './held/code-folders.ts';
 export { describeHeld } from './held/difference.ts';
+export { halfApproved } from './held/half-approved.ts';
 export {
   allHeld,
   type HeldExtension,
@@ -30,7 +31,6 @@ export {
 } from './held/held-extensions.ts';
 export { whileNobodyApproves } from './held/held-lock.ts';
 export { undoApprovals, undoIfInterrupted } from './held/undo-approval.ts';
-export { halfApproved } from './held/writable-extension.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
 export { withDeadline } from './turns/deadline.ts';
 export { renderTemplate } from './turns/system-text.ts';

@@ -3,7 +3,7 @@ import { basename, join, parse } from 'node:path';
 import { isInside, readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable, withFallback } from '../errors.ts';
-import { type HalfApproved, halfApproved } from '../held/writable-extension.ts';
+import { type HalfApproved, halfApproved } from '../held/half-approved.ts';
 import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { heldWithProblems } from './untrusted-root.ts';

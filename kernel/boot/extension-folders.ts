@@ -17,6 +17,10 @@ export function packageRoot(): string {
   return nearestWith('package.json');
 }
 
+export function isExtensionName(name: string): boolean {
+  return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
+}
+
 /** In dist/ when the kernel runs from dist/. */
 export function builtExtensions(): string {
   return join(nearestWith('extensions'), 'extensions');

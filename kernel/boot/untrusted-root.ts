@@ -5,8 +5,8 @@ import { plural, shellWord } from '../../lib/text/index.ts';
 import type { Problem } from '../contract.ts';
 import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
+import { type HalfApproved, halfApproved } from '../held/half-approved.ts';
 import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
-import { type HalfApproved, halfApproved } from '../held/writable-extension.ts';
 import { foldersOf, foldersOfRoot, packageRoot, type Root } from './extension-folders.ts';
 
 /** Whether the root is the folder of this code, which needs no approval. */

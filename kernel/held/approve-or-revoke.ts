@@ -9,8 +9,9 @@ import {
   writeFailed,
 } from '../../lib/files/index.ts';
 import { type NewDecision, openTrust } from '../../lib/trust/index.ts';
-import type { Root } from '../boot/extension-folders.ts';
+import { isExtensionName, type Root } from '../boot/extension-folders.ts';
 import { extensionChanged, extensionNotHeld } from '../errors.ts';
+import { approvedPath, HELD, heldFolder, makeFolder, makeHeldFolder, markerPath } from './half-approved.ts';
 import {
   allHeld,
   digestOfChange,
@@ -24,17 +25,7 @@ import {
 } from './held-extensions.ts';
 import { underHeldLock } from './held-lock.ts';
 import { deleteApproved, deleteKept, keptPath, settleApproval, undoApproval } from './undo-approval.ts';
-import {
-  approvedPath,
-  assertAgentMayWrite,
-  extensionsFolder,
-  HELD,
-  heldFolder,
-  isExtensionName,
-  makeFolder,
-  makeHeldFolder,
-  markerPath,
-} from './writable-extension.ts';
+import { assertAgentMayWrite, extensionsFolder } from './writable-extension.ts';
 
 export interface Approval {
   /** Relative to the extension's folder. */

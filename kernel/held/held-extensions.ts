@@ -12,17 +12,10 @@ import {
   removeContained,
   writeContained,
 } from '../../lib/files/index.ts';
+import { isExtensionName } from '../boot/extension-folders.ts';
 import { extensionHalfApproved, extensionProtected } from '../errors.ts';
-import {
-  assertAgentMayWrite,
-  extensionsFolder,
-  heldFolder,
-  isApprovalBackupName,
-  isExtensionName,
-  isHalfApproved,
-  makeFolder,
-  makeHeldFolder,
-} from './writable-extension.ts';
+import { heldFolder, isHalfApproved, makeFolder, makeHeldFolder } from './half-approved.ts';
+import { assertAgentMayWrite, extensionsFolder, isApprovalBackupName } from './writable-extension.ts';
 
 export interface HeldFile {
   /** Relative to the extension's folder. */

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFile, writeFailed } from '../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../lib/sqlite/index.ts';
-import { HELD, heldFolder, makeHeldFolder, rootsOfCode } from './writable-extension.ts';
+import { HELD, heldFolder, makeHeldFolder, rootsOfCode } from './half-approved.ts';
 
 /**
  * While `use` runs, no other process can approve, revoke, undo or load code of the root. SQLite locks a file in

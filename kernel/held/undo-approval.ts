@@ -6,6 +6,7 @@ import type { Root } from '../boot/extension-folders.ts';
 import { heldOfRoot, heldWithProblems, unapprovedRootProblem } from '../boot/untrusted-root.ts';
 import type { Problem } from '../contract.ts';
 import { extensionChanged, extensionHalfApproved } from '../errors.ts';
+import { HELD, heldFolder, isHalfApproved, makeFolder, makeHeldFolder, markerPath } from './half-approved.ts';
 import {
   type HeldFile,
   heldFiles,
@@ -17,15 +18,7 @@ import {
   writeHeldRecord,
 } from './held-extensions.ts';
 import { underHeldLock } from './held-lock.ts';
-import {
-  assertNotOfPackage,
-  HELD,
-  heldFolder,
-  isHalfApproved,
-  makeFolder,
-  makeHeldFolder,
-  markerPath,
-} from './writable-extension.ts';
+import { assertNotOfPackage } from './writable-extension.ts';
 
 /**
  * Undoes interrupted approvals of an approved root. None is completed: its marker may have come with the root.
