@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
 import { ADA, LONGER, TEA } from '../helpers/tea.ts';
 import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { treeOf } from '../helpers/tree-of.ts';
+import { twoAtATime } from '../helpers/two-at-a-time.ts';
 
 const CHILD = join(import.meta.dirname, '..', 'helpers', 'change-child.mjs');
 const TREE: Tree = {
@@ -39,9 +40,8 @@ interface House {
   what?: string;
 }
 
-/** What is there before the change that a process is killed in. */
-const ACTIONS: readonly (readonly [string, readonly string[], (house: House) => Promise<void>])[] = [
-  ['add', STEPS, async () => undefined],
+/** What is there before the change that a process is killed in. Bringing a skill is killed below, where there are two. */
+const ACTIONS: readonly (readonly [Action, readonly string[], (house: House) => Promise<void>])[] = [
   [
     'bringBack',
     STEPS,
@@ -70,9 +70,18 @@ const ACTIONS: readonly (readonly [string, readonly string[], (house: House) => 
     },
   ],
   ['uninstall', MOVE_STEPS, install],
-  ['import', STEPS, async (house) => become(house, 'roles/brewer', ROLES)],
   ['import', STEPS, async (house) => become(house, 'brewing.md', PROMPT)],
 ];
+
+/** As in change-child.mjs. */
+const CHANGES = {
+  add: async ({ origin }: SkillRegistry, from: string) => (await origin.add(from, { all: true })).apply(ADA),
+  import: async ({ origin }: SkillRegistry, from: string) => (await origin.import(from)).apply(ADA),
+  bringBack: async ({ origin }: SkillRegistry) => (await origin.restore()).apply(ADA),
+  update: async ({ origin }: SkillRegistry) => (await origin.update()).apply(ADA),
+  uninstall: ({ origin }: SkillRegistry) => origin.remove('tea', ADA),
+};
+type Action = keyof typeof CHANGES;
 
 /** Of the folder of the house, only this is meant. */
 async function become(house: House, what: string, tree: Tree): Promise<void> {
@@ -84,8 +93,13 @@ async function install(house: House): Promise<void> {
   await withRegistry(house, async ({ origin }) => (await origin.add(house.from)).apply(ADA));
 }
 
-async function withRegistry<T>({ root }: House, use: (registry: SkillRegistry) => Promise<T>): Promise<T> {
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+async function withRegistry<T>(
+  { root }: House,
+  use: (registry: SkillRegistry) => Promise<T>,
+  onWriteStep?: (step: string) => void,
+): Promise<T> {
+  const options = { root, config: { sources: [{ path: 'skills' }] }, ...(onWriteStep && { onWriteStep }) };
+  const registry = await createSkillRegistry(options);
   try {
     return await use(registry);
   } finally {
@@ -93,26 +107,27 @@ async function withRegistry<T>({ root }: House, use: (registry: SkillRegistry) =
   }
 }
 
+const stateOf = (house: House) => withRegistry(house, (registry) => stateIn(registry, house));
+
 /** Everything that the change is about. */
-async function stateOf(house: House) {
-  return withRegistry(house, async (registry) => {
-    const lock = join(house.root, 'skills-lock.json');
-    const skills = join(house.root, 'skills');
-    const waiting = await registry.proposals.list();
-    expect(registry.problems()).toEqual([]);
-    return {
-      files: existsSync(skills) ? treeOf(skills) : {},
-      lock: existsSync(lock) ? readFileSync(lock, 'utf8') : '',
-      verified: await registry.origin.verify(),
-      proposals: waiting.map(({ path, diff }) => [path, diff]),
-      catalog: registry.snapshot().skills.map(({ id }) => id),
-    };
-  });
+async function stateIn(registry: SkillRegistry, house: House) {
+  const lock = join(house.root, 'skills-lock.json');
+  const skills = join(house.root, 'skills');
+  const waiting = await registry.proposals.list();
+  expect(registry.problems()).toEqual([]);
+  return {
+    files: existsSync(skills) ? treeOf(skills) : {},
+    lock: existsSync(lock) ? readFileSync(lock, 'utf8') : '',
+    verified: await registry.origin.verify(),
+    proposals: waiting.map(({ path, diff }) => [path, diff]),
+    catalog: registry.snapshot().skills.map(({ id }) => id),
+  };
 }
 
-function change(house: House, action: string, dieAt?: string | number): Promise<string | null> {
+/** In a process that is killed. @returns The signal; null when it ends by itself. */
+function change(house: House, action: Action, dieAt?: string | number): Promise<string | null> {
   const step = typeof dieAt === 'number' ? { dieAtStep: dieAt } : { dieAt };
-  const request = { root: house.root, action, args: { from: `${house.from}${house.what ?? ''}` }, ...step };
+  const request = { root: house.root, action, args: { from: whereOf(house) }, ...step };
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CHILD, JSON.stringify(request)], { stdio: 'ignore' });
     child.on('error', reject);
@@ -120,10 +135,38 @@ function change(house: House, action: string, dieAt?: string | number): Promise<
   });
 }
 
+const whereOf = ({ from, what = '' }: House): string => `${from}${what}`;
+
+/** Here: a process of its own costs a second, and the next one only has to be another than the one that was killed. */
+function changeHere(registry: SkillRegistry, house: House, action: Action): Promise<unknown> {
+  return CHANGES[action](registry, whereOf(house));
+}
+
 async function houseFor(prepare: (house: House) => Promise<void>): Promise<House> {
   const house = { root: tempFolder({ 'skills/x.md': '' }), from: tempFolder(TREE) };
   await prepare(house);
   return house;
+}
+
+/** As it was prepared. No change touches what it takes, so only the root is another. */
+function copyOf(house: House): House {
+  const root = tempFolder();
+  cpSync(house.root, root, { recursive: true, preserveTimestamps: true });
+  return { ...house, root };
+}
+
+/** What comes of a change that nobody kills, and the steps that it has. */
+async function wholeChange(house: House, action: Action) {
+  const steps: string[] = [];
+  await withRegistry(
+    house,
+    async (registry) => {
+      steps.length = 0;
+      await changeHere(registry, house, action);
+    },
+    (step) => steps.push(step),
+  );
+  return { all: await stateOf(house), steps };
 }
 
 /** Root and sources lie in other folders each time. */
@@ -134,66 +177,77 @@ const comparable = (state: object, { from, root }: House): string =>
 
 describe.each(ACTIONS)('a process that is killed in %s', (action, steps, prepare) => {
   it('leaves the files, the lock and the proposals as they were, or all of them new', async () => {
-    const whole = await houseFor(prepare);
+    const prepared = await houseFor(prepare);
+    const whole = copyOf(prepared);
     const before = comparable(await stateOf(whole), whole);
-    expect(await change(whole, action)).toBeNull();
-    const after = comparable(await stateOf(whole), whole);
+    const after = comparable((await wholeChange(whole, action)).all, whole);
     expect(after).not.toBe(before);
     const ends = new Set<string>();
-    for (const step of steps) {
-      const house = await houseFor(prepare);
+    await twoAtATime(steps, async (step) => {
+      const house = copyOf(prepared);
       expect(await change(house, action, step), step).toBe('SIGKILL');
-      const end = comparable(await stateOf(house), house);
-      expect([before, after], step).toContain(end);
-      ends.add(end);
-      // Nothing is left that a second try would stumble over.
-      if (end === before) expect(await change(house, action), step).toBeNull();
+      await withRegistry(house, async (registry) => {
+        const end = comparable(await stateIn(registry, house), house);
+        expect([before, after], step).toContain(end);
+        ends.add(end);
+        // Nothing is left that a second try would stumble over.
+        if (end === before) await changeHere(registry, house, action);
+      });
       expect(comparable(await stateOf(house), house), step).toBe(after);
-    }
+    });
     expect(ends.size).toBe(2);
   });
 });
 
 /** Changes that bring two skills. */
-const SEVERAL: readonly (readonly [string, (house: House) => Promise<void>])[] = [
+const SEVERAL: readonly (readonly [Action, (house: House) => Promise<void>])[] = [
   ['add', async (house) => writeTree(house.from, MILK)],
   ['import', async (house) => become(house, 'roles', ROLES)],
 ];
 
 describe.each(SEVERAL)('a process that is killed in %s of several skills', (action, prepare) => {
   it('leaves each of them whole or not there, wherever it is killed, and the same command brings the others', async () => {
-    const whole = await houseFor(prepare);
-    expect(await change(whole, action)).toBeNull();
-    const all = await stateOf(whole);
+    const prepared = await houseFor(prepare);
+    const whole = copyOf(prepared);
+    const { all, steps } = await wholeChange(whole, action);
+    expect(steps).toEqual(expect.arrayContaining(STEPS));
     const [first, second] = foldersOf(all);
     const ends = new Set<string>();
-    for (let step = 1; ; step++) {
-      const house = await houseFor(prepare);
-      const signal = await change(house, action, step);
-      const there = await stateOf(house);
-      const [one, other] = foldersOf(there);
-      const where = `step ${step}`;
-      // In their order, and the lock has neither more nor fewer than the disk.
-      expect([[], [first], [first, second]], where).toContainEqual([one, other].filter((id) => id !== undefined));
-      for (const [path, file] of Object.entries(there.files)) expect(all.files[path], `${where}: ${path}`).toBe(file);
-      for (const id of foldersOf(there)) {
-        const inside = (files: Files): readonly string[] =>
-          Object.keys(files).filter((path) => path.startsWith(`${id}/`));
-        expect(inside(there.files), where).toEqual(inside(all.files));
-      }
-      const locked = there.verified.map(({ id, state }) => `${id} ${state}`);
-      expect(locked, where).toEqual(all.lock === '' ? [] : foldersOf(there).map((id) => `${id} same`));
-      ends.add(String(foldersOf(there).length));
-      expect(await change(house, action), where).toBeNull();
-      expect(comparable(await stateOf(house), house), where).toBe(comparable(all, whole));
-      if (signal === null) break;
-      expect(signal).toBe('SIGKILL');
-    }
+    const stateAfter = async (house: House, where: string): Promise<void> =>
+      withRegistry(house, async (registry) => {
+        const there = await stateIn(registry, house);
+        const folders = foldersOf(there);
+        // In their order, and the lock has neither more nor fewer than the disk.
+        expect([[], [first], [first, second]], where).toContainEqual(folders);
+        for (const [path, file] of Object.entries(there.files)) expect(all.files[path], `${where}: ${path}`).toBe(file);
+        for (const id of folders) {
+          const inside = (files: Files): readonly string[] =>
+            Object.keys(files).filter((path) => path.startsWith(`${id}/`));
+          expect(inside(there.files), where).toEqual(inside(all.files));
+        }
+        const locked = there.verified.map(({ id, state }) => `${id} ${state}`);
+        expect(locked, where).toEqual(all.lock === '' ? [] : folders.map((id) => `${id} same`));
+        if (folders.length === 0) expect(there.lock, where).toBe('');
+        expect([there.catalog.toSorted(), there.proposals], where).toEqual([folders.toSorted(), all.proposals]);
+        ends.add(String(folders.length));
+        await changeHere(registry, house, action);
+      });
+    // One more than there are: nobody kills the last.
+    await twoAtATime(
+      [...steps, null].map((name, at) => ({ name, at })),
+      async ({ at, name }) => {
+        const house = copyOf(prepared);
+        const where = `step ${at + 1}, ${name}`;
+        expect(await change(house, action, at + 1), where).toBe(name === null ? null : 'SIGKILL');
+        await stateAfter(house, where);
+        expect(comparable(await stateOf(house), house), where).toBe(comparable(all, whole));
+      },
+    );
     expect([...ends].sort()).toEqual(['0', '1', '2']);
   });
 });
 
-type State = Awaited<ReturnType<typeof stateOf>>;
+type State = Awaited<ReturnType<typeof stateIn>>;
 type Files = State['files'];
 
 /** The folders of the skills, in the order in which they are made. */
