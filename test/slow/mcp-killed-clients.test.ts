@@ -16,26 +16,31 @@ const MANY = Object.fromEntries(
   ]),
 );
 
-/** A client that waits for notifications and asks and asks, until it is killed. */
+/** So many of them are in a process that uses a server over HTTP, and die together: each has connections and a subscription of its own. */
+const CLIENTS = 4;
+
+/** Clients that wait for notifications and ask and ask, until they are killed. */
 const CLIENT = `
   import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
   import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
   import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
   const [kind, ...rest] = process.argv.slice(1);
   const listChanged = { prompts: { autoRefresh: false, onChanged() {} } };
-  const client = new Client({ name: 'victim', version: '1' }, { listChanged, versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  const transport = kind === 'http'
-    ? new StreamableHTTPClientTransport(new URL(rest[0]))
-    : new StdioClientTransport({ command: process.execPath, args: rest, stderr: 'ignore' });
-  await client.connect(transport);
-  const skills = new SkillsClient(client);
-  const ask = async () => { for (;;) await Promise.all([skills.list(), client.listPrompts({}, { cacheMode: 'refresh' })]); };
-  for (let n = 0; n < 4; n++) void ask();
-  console.log('busy ' + (transport.pid ?? ''));
+  const transports = kind === 'http'
+    ? Array.from({ length: ${CLIENTS} }, () => new StreamableHTTPClientTransport(new URL(rest[0])))
+    : [new StdioClientTransport({ command: process.execPath, args: rest, stderr: 'ignore' })];
+  await Promise.all(transports.map(async (transport) => {
+    const client = new Client({ name: 'victim', version: '1' }, { listChanged, versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    await client.connect(transport);
+    const skills = new SkillsClient(client);
+    const ask = async () => { for (;;) await Promise.all([skills.list(), client.listPrompts({}, { cacheMode: 'refresh' })]); };
+    for (let n = 0; n < 4; n++) void ask();
+  }));
+  console.log('busy ' + (transports[0].pid ?? ''));
 `;
 
-/** Starts a client and waits until it is in the middle of its requests. @returns what it printed. */
-async function startClient(
+/** Starts clients and waits until they are in the middle of their requests. @returns what it printed. */
+async function startClients(
   args: readonly string[],
 ): Promise<{ readonly child: ChildProcess; readonly printed: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', CLIENT, ...args], {
@@ -47,7 +52,7 @@ async function startClient(
   child.stdout.on('data', (data) => {
     printed += String(data);
   });
-  await waitFor('the client to be busy', () => printed.includes('\n'), 60_000);
+  await waitFor('the clients to be busy', () => printed.includes('\n'), 60_000);
   return { child, printed };
 }
 
@@ -105,7 +110,7 @@ it.skipIf(process.platform !== 'linux')(
     const url = server.stdout().trim();
     const { pid } = server.child;
     const sockets = socketsOf(openIn(pid));
-    const { child } = await startClient(['http', url]);
+    const { child } = await startClients(['http', url]);
     await kill(child);
     const before = await waitFor(
       'the history to be open, and no socket of the client',
@@ -116,9 +121,9 @@ it.skipIf(process.platform !== 'linux')(
       },
       60_000,
     );
-    for (let round = 0; round < 25; round++) {
-      const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', url])));
-      await Promise.all(clients.map((client) => kill(client.child)));
+    for (let round = 0; round < 100 / CLIENTS; round++) {
+      const clients = await startClients(['http', url]);
+      await kill(clients.child);
     }
     const usage = USAGE.map((name) => join(root, 'data', 'skill_registry', name));
     const more = (): readonly string[] => {
@@ -139,9 +144,9 @@ it.skipIf(process.platform !== 'linux')(
 it('no connection and no subscription outlives its client', async () => {
   const { serving } = await serveRegistry(MANY);
   for (let round = 0; round < 5; round++) {
-    const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', serving.url])));
-    await waitFor('the subscriptions', async () => (await serving.status()).subscriptions === 4, 60_000);
-    await Promise.all(clients.map(({ child }) => kill(child)));
+    const { child } = await startClients(['http', serving.url]);
+    await waitFor('the subscriptions', async () => (await serving.status()).subscriptions === CLIENTS, 60_000);
+    await kill(child);
     await waitFor(
       'everything to be let go',
       async () => JSON.stringify(await serving.status()) === '{"connections":0,"subscriptions":0}',
@@ -152,7 +157,7 @@ it('no connection and no subscription outlives its client', async () => {
 
 it.skipIf(process.platform !== 'linux')('a server on stdio ends when its client is killed (Linux)', async () => {
   const main = join(packageRoot(), 'dist', 'cli', 'main.js');
-  const { child, printed } = await startClient(['stdio', main, 'mcp', '--root', tempFolder(MANY)]);
+  const { child, printed } = await startClients(['stdio', main, 'mcp', '--root', tempFolder(MANY)]);
   const pid = printed.trim().split(' ')[1] ?? '';
   expect(isRunning(pid)).toBe(true);
   await kill(child);
