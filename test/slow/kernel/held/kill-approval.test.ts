@@ -1,10 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isTemporaryName } from '../../../../lib/files/index.ts';
-import { approveAndDie, versionsLoaded, waitingCode } from '../../../helpers/half-approved.ts';
+import { approveAndDie, versionsLoaded, type WaitingCode, waitingCode } from '../../../helpers/half-approved.ts';
 import { runCommand } from '../../../helpers/run-command.ts';
+import { tempFolder } from '../../../helpers/temp-folder.ts';
 import { treeOf } from '../../../helpers/tree-of.ts';
+import { twoAtATime } from '../../../helpers/two-at-a-time.ts';
 
 const VERSIONS = ['main.ts', 'a.ts'];
 
@@ -40,11 +42,12 @@ it.each([
   'an approval %s is one version and says which, whatever step it is killed at',
   { timeout: 900_000 },
   async (_title, first, last) => {
-    let [halves, wholes] = [0, 0];
-    for (let at = 1; ; at++) {
-      const code = waitingCode();
+    let [halves, wholes, end] = [0, 0, last ?? Number.POSITIVE_INFINITY];
+    const prepared = waitingCode();
+    if (first !== undefined) await approveAndDie(prepared, 1, first);
+    const killAt = async (at: number): Promise<void> => {
+      const code = copyOf(prepared);
       const { root, digest } = code;
-      if (first !== undefined) await approveAndDie(code, 1, first);
       const { status, stderr } = await approveAndDie(code, at);
       const where = `before change ${at}: ${stderr}`;
       const isHalf = await isSaidToBeHalf(root, where);
@@ -52,7 +55,7 @@ it.each([
       halves += isHalf ? 1 : 0;
       wholes += isNew ? 1 : 0;
       // Every other time, what is said and done is asked of a start first.
-      if (at % 2 === 0) expect(await versionsLoaded(root), where).toEqual([isNew ? 'new' : 'old']);
+      if (at % 4 > 1) expect(await versionsLoaded(root), where).toEqual([isNew ? 'new' : 'old']);
       const again = await runCommand(['extensions', 'approve', 'box', '--digest', digest, '--root', root]);
       expect(again, where).toMatchObject({ status: 0 });
       expect(again.stderr.includes('approved already, and in effect'), where).toBe(isNew);
@@ -62,9 +65,19 @@ it.each([
       // It may have died before it removed the empty folder.
       const left = join(root, 'data/.held/box/files');
       expect(existsSync(left) ? readdirSync(left) : [], where).toEqual([]);
-      if (status !== null || at === last) break;
-    }
+      if (status !== null) end = at;
+    };
+    await twoAtATime([1, 2], async (begin) => {
+      for (let at = begin; at <= end; at += 2) await killAt(at);
+    });
     expect(halves).toBeGreaterThan(5);
     if (last === undefined) expect(wholes).toBeGreaterThan(2);
   },
 );
+
+/** As it was prepared, in a folder of its own. */
+function copyOf({ root, digest }: WaitingCode): WaitingCode {
+  const copy = tempFolder();
+  cpSync(root, copy, { recursive: true, preserveTimestamps: true });
+  return { root: copy, digest };
+}
