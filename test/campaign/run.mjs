@@ -1,6 +1,6 @@
 // The long forms of slow tests, with the Node that runs this: kills at every step of every change, races, two processes on a root that
 // is a skill, and an agent that tries everything. CI runs a short form of each.
-// Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, CAMPAIGN_SECONDS, CAMPAIGN_CALLS, CAMPAIGN_SEED
+// Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, RACE_ATTEMPTS, CAMPAIGN_SECONDS, CAMPAIGN_CALLS, CAMPAIGN_SEED
 // PAGE_SKILLS, PAGE_MACHINES, HUB_ROUNDS, HUB_MACHINES and HUB_SKILLS change a part.
 // Exit status 1 when one fails.
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,10 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const PARTS = {
   /** So many on each: one file system, two, and a disk that is full. */
   kills: { files: ['kill'], environment: { KILLS: '100' } },
-  races: { files: ['file-races', 'symlink-race', 'symlink-race-reads', 'write-race'], environment: {} },
+  races: {
+    files: ['file-races', 'symlink-race', 'symlink-race-reads', 'write-race'],
+    environment: { RACE_ATTEMPTS: '10000' },
+  },
   exchanged: { files: ['exchanged-while-read'], environment: { CAMPAIGN_SECONDS: '60' } },
   'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
   /** More skills than one index may name. */

@@ -8,7 +8,15 @@ import { openRoot } from './open-registry.ts';
 import { skillMd, tempFolder } from './temp-folder.ts';
 import { outsideFolder, SECRET } from './traps.ts';
 
-const ATTEMPTS = 10_000;
+/**
+ * How often a tool is called at least. RACE_ATTEMPTS: for all, for the long form (npm run campaign -- races).
+ *
+ * - A file that flips is there or is a link at any moment. A check of a path right before it is opened, the narrowest fault there is,
+ *   gave the secret away in one of 50 calls, on a busy machine in one of 400 to 2,000.
+ * - Of a folder that flips, that fault gave nothing away in 10,000 calls. A fault that is no race shows at once: a quarter to a half of
+ *   the calls find the link.
+ */
+const ATTEMPTS = { file: 5000, folder: 1000 };
 
 /** One skill, and secrets outside, for another process to swap. */
 export interface Race {
@@ -30,19 +38,21 @@ export async function skillToRaceFor(): Promise<Race> {
   return { root, dir: join(root, 'skills', 'good'), outside, registry };
 }
 
-/** Calls a tool 10,000 times, and more until `enough`. @returns every answer there was, as JSON or as a code. */
+/** Calls a tool so many times, and more until `enough`. @returns every answer there was, as JSON or as a code. */
 export async function callOften(
   registry: SkillRegistry,
   name: string,
   args: unknown,
+  flips: keyof typeof ATTEMPTS,
   enough: (answers: ReadonlySet<string>) => boolean = hasBothOutcomes,
 ): Promise<ReadonlySet<string>> {
   const tool = registry.tools().find((candidate) => candidate.name === name);
   if (!tool) throw new Error(`no tool ${name}`);
   const answers = new Set<string>();
   const call = { turn: {}, signal: new AbortController().signal };
+  const attempts = Number(process.env.RACE_ATTEMPTS ?? ATTEMPTS[flips]);
   const until = performance.now() + RACE_DEADLINE_MS;
-  for (let n = 0; n < ATTEMPTS || (!enough(answers) && performance.now() < until); n++) {
+  for (let n = 0; n < attempts || (!enough(answers) && performance.now() < until); n++) {
     const result = await runTool(tool, args, call);
     const answer = result.success ? JSON.stringify(result) : (result as { error: { code: string } }).error.code;
     answers.add(answer);

@@ -7,7 +7,8 @@ import { SECRET } from '../helpers/traps.ts';
 it('never reads through a skill directory that flips between itself and a link', async () => {
   const { dir, outside, registry } = await skillToRaceFor();
   const other = await keepBusy(FLIP_FOLDER, [dir, outside]);
-  const answers = await callOften(registry, 'read_skill_resource', { skill_id: 'good', path: 'references/guide.md' });
+  const guide = { skill_id: 'good', path: 'references/guide.md' };
+  const answers = await callOften(registry, 'read_skill_resource', guide, 'folder');
   await other.stop();
   expectBothOutcomes(answers, 'Good guide.');
 });
@@ -16,7 +17,7 @@ it('never loads a SKILL.md that flips between itself and a link', async () => {
   const { root, dir, outside, registry } = await skillToRaceFor();
   const [good, secret] = [join(root, 'good-skill.md'), join(outside, 'SKILL.md')];
   const other = await keepBusy(FLIP_FILE, [join(dir, 'SKILL.md'), good, secret]);
-  const answers = await callOften(registry, 'read_skill', { skill_id: 'good' });
+  const answers = await callOften(registry, 'read_skill', { skill_id: 'good' }, 'file');
   await other.stop();
   const contents = new Set([...answers].map((answer) => /"content":"([^"]*)"/.exec(answer)?.[1] ?? answer));
   // On a busy machine an inspection may take longer than an agent waits.
@@ -28,7 +29,13 @@ it('never lists what lies in a folder that flips between itself and a link', asy
   const { dir, outside, registry } = await skillToRaceFor();
   const other = await keepBusy(FLIP_FOLDER, [join(dir, 'references'), outside]);
   const given = (answers: ReadonlySet<string>) => [...answers].filter((answer) => answer !== 'SKILL_NOT_INSPECTED');
-  const answers = await callOften(registry, 'read_skill', { skill_id: 'good' }, (all) => given(all).length > 1);
+  const answers = await callOften(
+    registry,
+    'read_skill',
+    { skill_id: 'good' },
+    'folder',
+    (all) => given(all).length > 1,
+  );
   await other.stop();
   const lists = given(answers).map((answer) => JSON.parse(answer).resources.map((file: { path: string }) => file.path));
   // The folder under the name it has for a moment is one of the skill's.
