@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../kernel/host.ts';
 import { pack } from '../helpers/packed.ts';
 import { writeTree } from '../helpers/temp-folder.ts';
+import { twoAtATime } from '../helpers/two-at-a-time.ts';
 
 const HERE = join(packageRoot(), 'test', 'package-managers');
 const bin = (path: string): readonly string[] => [process.execPath, join(HERE, 'node_modules', path)];
@@ -81,10 +82,13 @@ describe.each(Object.entries(MANAGERS))('installed with %s,', (name, { install, 
     });
     await run(project, install);
     const command = (...args: readonly string[]) => run(project, [...start, 'skill-registry', ...args, '--trust']);
-    expect(await command('list', '--skills', 'skills')).toContain('Brews green tea.');
-    expect(await command('validate', 'skills')).toContain('Valid skill: skills/tea');
-    expect(await command('show', 'tea', '--skills', 'skills')).toContain('Boil water.');
-    expect(await command('search', 'green tea', '--skills', 'skills')).toContain('tea');
+    const told: readonly (readonly [string, readonly string[]])[] = [
+      ['Brews green tea.', ['list', '--skills', 'skills']],
+      ['Valid skill: skills/tea', ['validate', 'skills']],
+      ['Boil water.', ['show', 'tea', '--skills', 'skills']],
+      ['tea', ['search', 'green tea', '--skills', 'skills']],
+    ];
+    await twoAtATime(told, async ([text, args]) => expect(await command(...args)).toContain(text));
     expect(await run(project, [...node, 'probe.mjs'])).toContain('RESULT 5 true');
   });
 });

@@ -9,11 +9,12 @@ import { tempFolder } from '../helpers/temp-folder.ts';
 
 const CHILD = join(import.meta.dirname, '..', 'helpers', 'review-child.mjs');
 const PROPOSALS = 10;
-const PROCESSES = 50;
+/** Twenty do every action to every proposal (review-child.mjs), and all of them are there at once. */
+const PROCESSES = 20;
 /** Ten lines far enough apart that no proposal touches the lines of another. */
 const LONG = `${TEA}${Array.from({ length: PROPOSALS }, (_, n) => `\n## Part ${n}\n\nOne.\nTwo.\nValue ${n}: old.\nThree.\nFour.\n`).join('')}`;
 
-it('lets fifty processes approve, reject and edit the same ten proposals without losing or doubling anything', async () => {
+it('lets twenty processes approve, reject and edit the same ten proposals without losing or doubling anything', async () => {
   const root = tempFolder({ 'skills/tea/SKILL.md': LONG });
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   const ids: string[] = [];
