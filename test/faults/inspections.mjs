@@ -80,7 +80,7 @@ export const inspections = [
   },
   {
     title: 'What an agent puts into an address is not sent',
-    in: 'sentAt',
+    in: 'isSentAt',
     swap: ['CONTENT_IN_ADDRESS.test(after)', "CONTENT_IN_ADDRESS.test('')"],
     test: 'is found in "Brews tea.\\n\\nTest the text at',
   },

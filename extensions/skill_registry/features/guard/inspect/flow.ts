@@ -3,13 +3,13 @@ import type { ClassifiedFile, Match } from './rule.ts';
 
 /**
  * The first match from which a value can flow to one of each other list: at most 60 lines lie between them, they are in
- * one function, or a name that gets the value stands in the arguments of the other. Linear time.
+ * one function, or a name that gets the value stands in the arguments of the other. Linear time; each step is a break.
  */
-export function firstThatFlows(
+export function* firstThatFlows(
   { path, text }: ClassifiedFile,
   heads: readonly Match[],
   others: readonly (readonly Match[])[],
-): Match | undefined {
+): Generator<undefined, Match | undefined> {
   const lists = others.map((list) => list.map(({ line = 1 }) => line).sort((a, b) => a - b));
   const most = DATA.test(path) ? 0 : NEAR;
   const isNear = (line: number, list: readonly number[]): boolean =>
@@ -18,9 +18,14 @@ export function firstThatFlows(
   if (near || most === 0) return near;
   const lines = text.split(/\r\n|\n|\r/).map((line) => line.slice(0, MAX_LINE));
   const functions = functionsOf(lines);
-  const reached = lists.map(
-    (list) => new Set(list.slice(0, MAX_COMPARED).flatMap((at) => [functions[at - 1], ...namesSentAt(lines, at)])),
-  );
+  const reached = lists.map(() => new Set<string | undefined>());
+  for (const [index, places] of reached.entries()) {
+    for (const at of new Set(lists[index]?.slice(0, MAX_COMPARED))) {
+      yield undefined;
+      places.add(functions[at - 1]);
+      for (const name of namesSentAt(lines, at)) places.add(name);
+    }
+  }
   return heads.slice(0, MAX_COMPARED).find(({ line = 1 }) => {
     const own = functions[line - 1];
     const ways =

@@ -32,10 +32,8 @@ export function* inspectFile(given: ClassifiedFile): Steps<FileResult> {
   const found = new Map<string, FileResult['found'][number]>();
   const reach = createReach(file);
   for (const one of matchesOfFile(file, reach)) {
-    if (!one) {
-      yield undefined;
-      continue;
-    }
+    yield undefined;
+    if (!one) continue;
     const [rule, match] = one;
     if (!match.stance || match.stance === 'fact') reach.addFound(rule.id, match.line ?? 1, match.words);
     if (match.stance === 'fact' || (match.stance === 'negated' && rule.level !== 'block')) continue;
@@ -109,7 +107,7 @@ function* matchesOfFile(file: ClassifiedFile, reach: ReturnType<typeof createRea
     yield undefined;
     const meant = heads.filter(({ stance }) => !stance);
     const apart = meant[0] ? { ...meant[0], stance: 'apart' as const } : heads[0];
-    const match = firstThatFlows(file, meant, others) ?? apart;
+    const match = (yield* firstThatFlows(file, meant, others)) ?? apart;
     if (match) yield [rule, match];
   }
 }

@@ -12,6 +12,15 @@ export function* rawLines(
   }
 }
 
+/** Tells the 1-based line of one offset after another, in their order: counts each LF once. */
+export function createLineCount(text: string): (offset: number) => number {
+  let [line, next] = [1, text.indexOf('\n')];
+  return (offset) => {
+    for (; next !== -1 && next < offset; line++) next = text.indexOf('\n', next + 1);
+    return line;
+  };
+}
+
 /** How many items at the beginning of a sorted list the condition holds for. */
 export function countWhile<T>(sorted: readonly T[], holds: (item: T) => boolean): number {
   let [low, high] = [0, sorted.length];

@@ -14,7 +14,7 @@ import { stanceOf } from './stance.ts';
  */
 export function* stepsOf(skill: readonly ClassifiedFile[]): Iterable<FileMatch | undefined> {
   const read = skill.filter(({ prose, script }) => prose || script);
-  if (!read.some(mayBegin)) return;
+  if (!(yield* mayBegin(read))) return;
   const kept: ReturnType<typeof keptAs>[] = [];
   for (const { file, text, passage, start } of linesInOrder(read)) {
     yield undefined;
@@ -88,14 +88,18 @@ const MAY_BEGIN =
   /https?:\/\/|\.(?:ssh|aws|kube|config|docker|netrc|openclaw|claude|codex|clawdbot|gnupg)\b|\b(?:id_(?:rsa|ed25519)|(?:print)?env|environ|urlopen|urlretrieve|fetch|keychain|login data)\b|\b(?:requests|axios|httpx)\.get/i;
 const BEGINS = new RegExp(MAY_BEGIN, 'gi');
 
-/** A fast test. */
-function mayBegin({ text, prose }: ClassifiedFile): boolean {
-  return matchesOf(text, BEGINS).some(({ index }) => {
-    const start = Math.max(index - 500, text.lastIndexOf('\n', index) + 1);
-    const end = text.indexOf('\n', index);
-    const line = text.slice(start, Math.min(index + 500, end === -1 ? text.length : end)).toLowerCase();
-    return STEPS.some(({ from }) => from.test(line)) && !namesKept(line, prose, true).next().done;
-  });
+/** A fast test. It cuts the text before it looks for the ends of a line: a line may be as long as the file. */
+function* mayBegin(files: readonly ClassifiedFile[]): Generator<undefined, boolean> {
+  for (const { text, prose } of files) {
+    for (const { index } of matchesOf(text, BEGINS)) {
+      yield undefined;
+      const before = text.slice(Math.max(0, index - 500), index);
+      const after = text.slice(index, index + 500);
+      const line = `${before.slice(before.lastIndexOf('\n') + 1)}${after.split('\n', 1)[0]}`.toLowerCase();
+      if (STEPS.some(({ from }) => from.test(line)) && !namesKept(line, prose, true).next().done) return true;
+    }
+  }
+  return false;
 }
 
 /** SKILL.md, each file where a line leads to it, and at last what no line leads to. */

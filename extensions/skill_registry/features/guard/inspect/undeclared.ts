@@ -1,5 +1,6 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
+import { createLineCount } from './lines.ts';
 import type { ClassifiedFile, FileMatch, Reached } from './rule.ts';
 import { NEGATED, re, SECRET_STORE, SEND, WRITE } from './rules/words.ts';
 
@@ -24,11 +25,15 @@ export function* undeclaredHosts(
   const readsMany = new Set(facts.filter((one) => /^reads \w+$/.test(one))).size > 5;
   const isMade = findings.some(({ rule }) => rule === 'assembled-text');
   const isHarmful = readsMany || isMade || facts.some((one) => HARM.test(one));
+  const names = namesOfHosts(texts);
+  const sending = new Map<string, boolean>();
   for (const { what, file, line } of sends) {
     yield undefined;
     const domain = domainOf(what);
-    if (/^(?:10|192\.168)\.[\d.:]+$/.test(what) || named.has(domain) || isNamed(what, texts)) continue;
-    if (!isHarmful && !(yield* sendsData(programs.get(file)))) continue;
+    if (/^(?:10|192\.168)\.[\d.:]+$/.test(what) || named.has(domain) || isNamed(what, names)) continue;
+    const isSent = isHarmful || (sending.get(file) ?? (yield* sendsData(programs.get(file))));
+    sending.set(file, isSent);
+    if (!isSent) continue;
     named.add(domain);
     yield { file, line, words: what };
   }
@@ -40,13 +45,16 @@ export function* undeclaredFolders(
   reach: readonly Reached[],
 ): Iterable<FileMatch | undefined> {
   const texts = skill.filter(({ prose }) => prose);
+  const linesOf = new Map<ClassifiedFile, readonly string[]>();
   for (const { kind, what, file, line } of reach) {
     const [, first = '', second = ''] = /^~\/(\.[^/]+)\/?([^/]*)/.exec(what) ?? [];
     const name = /^\.(?:config|local|cache)$/.test(first) ? second : first;
     const program = name === '' ? undefined : skill.find(({ path, prose }) => path === file && !prose);
     if (!program || texts.length === 0 || texts.some(({ text }) => text.includes(name))) continue;
     yield undefined;
-    const around = program.text.split('\n', line + WRITTEN_BEHIND).slice(line - 1);
+    const lines = linesOf.get(program) ?? program.text.split('\n');
+    linesOf.set(program, lines);
+    const around = lines.slice(line - 1, line + WRITTEN_BEHIND);
     if (kind === 'writes' || WRITES.test(around.join('\n').slice(0, 4000).toLowerCase()))
       yield { file, line, words: what };
   }
@@ -54,19 +62,22 @@ export function* undeclaredFolders(
 
 /** Those that a skill names twice at most, and where something is sent to them: they are none of its subject. */
 export function* strayHosts(skill: readonly ClassifiedFile[]): Iterable<FileMatch | undefined> {
-  const found = new Map<string, { count: number; sent?: FileMatch | undefined }>();
+  const found = new Map<string, { count: number; sent?: FileMatch }>();
   for (const file of skill) {
+    const lineAt = createLineCount(file.text);
     for (const { index, 0: address, 1: host = '' } of matchesOf(file.text, ADDRESSES)) {
       yield undefined;
       const domain = domainOf(host.toLowerCase());
       const one = found.get(domain) ?? { count: 0 };
       found.set(domain, one);
       one.count += 1;
-      if (one.count <= 2 && !KNOWN.includes(domain) && !SAMPLE.test(domain)) one.sent ??= sentAt(file, index, address);
+      if (one.sent || one.count > 2 || KNOWN.includes(domain) || SAMPLE.test(domain)) continue;
+      if (isSentAt(file, index, address)) one.sent = { file: file.path, line: lineAt(index), words: address };
     }
   }
-  const texts = skill.filter(({ prose }) => prose);
-  for (const [domain, { count, sent }] of found) if (sent && count <= 2 && !isNamed(domain, texts)) yield sent;
+  const stray = [...found].filter(([, { count, sent }]) => sent && count <= 2);
+  const names = namesOfHosts(stray.length === 0 ? [] : skill.filter(({ prose }) => prose));
+  for (const [domain, { sent }] of stray) if (!isNamed(domain, names)) yield sent;
 }
 
 // --- internal ---
@@ -91,6 +102,7 @@ const CONTENT_IN_ADDRESS =
   /^(?=[^\s)"'`<{[$%]{4,200}[<{[$%])[^\s)"'`]{4,160}[?&;#/][\w.[\]-]{0,20}=?[<{[$%]{1,2}\s?(?:(?:url|base64|uri|the|your|full|encoded)[- _]?){0,3}(?:text|content|summary|message|conversation|prompt|body|context|transcript|expression|answer|reply|notes?|email|code|diff|history|output|results?|secrets?|credentials?|env)/i;
 const LIBRARIES =
   /jsdelivr|unpkg|cdnjs|tailwindcss|googleapis|jquery|googletagmanager|plot\.ly|d3js|esm\.sh|polyfill|mathjax|shopify|stripe/;
+const NAMES = /(?<![\w./@:-])[A-Z][A-Za-z]{3,199}(?!\w)(?![\w./-]*\.\w)/g;
 /** A service that is used with a key of its own. */
 const HAS_KEY = /authorization|api[-_]?key|bearer|access[-_]?token|^\s*homepage:/;
 
@@ -108,7 +120,7 @@ function withLists(line: string): string {
   return `${lower}\n${lower.replace(/(["']),\s?\1/g, ' ')}`;
 }
 
-function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: string): FileMatch | undefined {
+function isSentAt({ text, prose }: ClassifiedFile, start: number, address: string): boolean {
   const before = text.slice(Math.max(0, start - 240), start).replace(/\\\r?\n/g, '  ');
   const after = text.slice(start, start + 240).replace(/\\\r?\n/g, '  ');
   const command = withLists(`${before.split('\n').at(-1)}${after.split('\n')[0]}`);
@@ -125,23 +137,18 @@ function sentAt({ path, text, prose }: ClassifiedFile, start: number, address: s
   const [, tag = ''] = /<(script|iframe|img)\b[^>\n]{0,80}\ssrc=["']$/i.exec(before) ?? [];
   const isLoaded =
     tag !== '' && !LIBRARIES.test(address) && (tag !== 'img' || /^[^>]{0,200}\swidth=["']?1\b/.test(after));
-  if (
-    !(isSent || isDrawn || isLoaded || isFilled) ||
-    HAS_KEY.test(command) ||
-    NEGATED.test(isSent || isLoaded ? sentence.replace(/["'`(]+$/, '') : sentence)
-  )
-    return undefined;
-  return { file: path, line: text.slice(0, start).split('\n').length, words: address };
+  if (!(isSent || isDrawn || isLoaded || isFilled) || HAS_KEY.test(command)) return false;
+  return !NEGATED.test(isSent || isLoaded ? sentence.replace(/["'`(]+$/, '') : sentence);
 }
 
-/** By the word before its ending, not in an address: "TeaPot" names teapot.example. */
-function isNamed(host: string, texts: readonly ClassifiedFile[]): boolean {
-  const [word = ''] = domainOf(host).split('.');
-  const [first = '', ...letters] = word.replace(/[^a-z]/g, '');
-  if (letters.length < 3) return false;
-  const rest = letters.map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
-  const named = new RegExp(`(?<![\\w./@:-])${first.toUpperCase()}${rest}(?![\\w./-]*\\.\\w)(?!\\w)`);
-  return texts.some(({ text }) => named.test(text));
+/** By the word before its ending: "TeaPot" names teapot.example. */
+function isNamed(host: string, names: ReadonlySet<string>): boolean {
+  return names.has(domainOf(host).replace(/\..*|[^a-z]/g, ''));
+}
+
+/** Words that may name a host, in lower case: with a capital letter, and in no address. No host has longer ones. */
+function namesOfHosts(texts: readonly ClassifiedFile[]): ReadonlySet<string> {
+  return new Set(texts.flatMap(({ text }) => text.match(NAMES) ?? []).map((word) => word.toLowerCase()));
 }
 
 function domainOf(host: string): string {

