@@ -17,10 +17,7 @@ export function splitLines(text: string): LinedText {
   const lines: string[] = [];
   let start = bom.length;
   // Only the ends are matched: over a line of megabytes, an expression for lines can need more memory than it may use.
-  for (const { 0: end, index } of text.matchAll(/\r\n?|\n/g)) {
-    lines.push(text.slice(start, index + end.length));
-    start = index + end.length;
-  }
+  for (const ends = /\r\n?|\n/g; ends.test(text); start = ends.lastIndex) lines.push(text.slice(start, ends.lastIndex));
   if (start < text.length) lines.push(text.slice(start));
   return { bom, lines };
 }
@@ -100,30 +97,40 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   // Compares numbers, because comparing long equal texts is slow. Lines that only one list has are left out: they never
   // match, and without them the edit distance of most texts is small.
   const ids = new Map<string, number>();
-  for (let at = head; at < oldEnd; at++) if (!ids.has(before[at] as string)) ids.set(before[at] as string, ids.size);
-  const shared = new Set(after.slice(head, newEnd).flatMap((line) => ids.get(line) ?? []));
-  const [old, next] = [before.slice(head, oldEnd), after.slice(head, newEnd)].map((lines) =>
-    lines.flatMap((line, at) => {
-      const id = ids.get(line);
-      return id !== undefined && shared.has(id) ? [{ id, at: head + at }] : [];
-    }),
-  ) as [{ id: number; at: number }[], { id: number; at: number }[]];
+  const oldIds = before.slice(head, oldEnd).map((line) => {
+    const known = ids.get(line);
+    if (known === undefined) ids.set(line, ids.size);
+    return known ?? ids.size - 1;
+  });
+  const nextIds = after.slice(head, newEnd).map((line) => ids.get(line) ?? -1);
+  const shared = new Set(nextIds);
+  shared.delete(-1);
+  const [old, next] = [placesOf(oldIds, shared), placesOf(nextIds, shared)];
   const maxEditLength = Math.min(MAX_DISTANCE, Math.ceil(MAX_WORK / (old.length + next.length + 1)));
-  const [oldIds, nextIds] = [old, next].map((lines) => lines.map(({ id }) => id)) as [number[], number[]];
-  const kept: (readonly [oldAt: number, newAt: number])[] = [];
+  const edits: LineEdit[] = [];
+  let [oldStart, newStart] = [head, head];
+  const endEdit = (oldStop: number, newStop: number): void => {
+    if (oldStop > oldStart || newStop > newStart) edits.push({ oldStart, oldEnd: oldStop, newStart, newEnd: newStop });
+    [oldStart, newStart] = [oldStop + 1, newStop + 1];
+  };
+  const [oldLines, nextLines] = [old.map((at) => oldIds[at]), next.map((at) => nextIds[at])];
   let [oldAt, newAt] = [0, 0];
-  for (const { added, removed, count } of diffArrays(oldIds, nextIds, { maxEditLength }) ?? []) {
+  for (const { added, removed, count } of diffArrays(oldLines, nextLines, { maxEditLength }) ?? []) {
     for (let step = 0; step < count; step++) {
-      if (!added && !removed) kept.push([(old[oldAt] as { at: number }).at, (next[newAt] as { at: number }).at]);
+      if (!added && !removed) endEdit(head + (old[oldAt] as number), head + (next[newAt] as number));
       if (!added) oldAt++;
       if (!removed) newAt++;
     }
   }
-  const edits: LineEdit[] = [];
-  let [oldStart, newStart] = [head, head];
-  for (const [oldStop, newStop] of [...kept, [oldEnd, newEnd] as const]) {
-    if (oldStop > oldStart || newStop > newStart) edits.push({ oldStart, oldEnd: oldStop, newStart, newEnd: newStop });
-    [oldStart, newStart] = [oldStop + 1, newStop + 1];
-  }
+  endEdit(oldEnd, newEnd);
   return edits;
+}
+
+// --- internal ---
+
+/** A list of numbers, because one of millions of objects takes many times as long. */
+function placesOf(ids: readonly number[], wanted: ReadonlySet<number>): readonly number[] {
+  const places: number[] = [];
+  for (let at = 0; at < ids.length; at++) if (wanted.has(ids[at] as number)) places.push(at);
+  return places;
 }

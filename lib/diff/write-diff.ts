@@ -77,8 +77,9 @@ function groupEdits(before: readonly string[], edits: readonly LineEdit[]): read
       groups.push(group);
     }
     const ambiguous = groups.filter(({ from, to }) => {
+      if (to - from === texts.length) return false;
       const run = texts.slice(from, to).map((text) => [text]);
-      return run.length < texts.length && search.find(run, 'exact').length !== 1;
+      return search.find(run, 'exact').length !== 1;
     });
     if (ambiguous.length === 0) return groups;
     if (search.exhausted()) return [{ edits, from: 0, to: before.length }];

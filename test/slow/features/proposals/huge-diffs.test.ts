@@ -6,6 +6,8 @@ import { hostileDiffs, lines } from '../../../features/proposals/diff/hostile-di
 
 /** Files as large as may be read, most of their bytes line ends. */
 const SIZE = 2_000_000;
+/** So many that a comparison of each line with each other one would not come to an end. */
+const REPEATED = 500_000;
 
 describe('in a file of 4 MB comes to an end', () => {
   it.each(hostileDiffs(SIZE))('a diff with %s', (_, current, diff) => {
@@ -18,12 +20,12 @@ describe('in a file of 4 MB comes to an end', () => {
     expect(outcome).toMatchObject({ applied: true });
     expect(outcome.applied && outcome.text === after).toBe(true);
   });
+});
 
-  it('a comparison of texts whose lines repeat', () => {
-    const same = 'a\n'.repeat(SIZE);
-    const edited = (every: number): string => lines(SIZE, (at) => (at % every === 1 ? `${at}` : 'a'));
-    expect(unifiedDiff('SKILL.md', same, edited(20_000))).toContain('\n+20001\n');
-    expect(mergeTexts(same, edited(20_000), edited(30_000))).toHaveProperty('clean');
-    expect(unifiedDiff('SKILL.md', edited(2), edited(3))).not.toBe('');
-  });
+it('comes to an end with a comparison of half a million lines that repeat', () => {
+  const same = 'a\n'.repeat(REPEATED);
+  const edited = (every: number): string => lines(REPEATED, (at) => (at % every === 1 ? `${at}` : 'a'));
+  expect(unifiedDiff('SKILL.md', same, edited(2000))).toContain('\n+2001\n');
+  expect(mergeTexts(same, edited(2000), edited(3000))).toHaveProperty('clean');
+  expect(unifiedDiff('SKILL.md', edited(2), edited(3))).not.toBe('');
 });
