@@ -44,7 +44,7 @@ export function realPathOf(path: string): string | undefined {
 
 /** Also for a path that does not exist yet. Follows broken links, too. */
 export function futureRealPath(path: string, hops = 40): string {
-  // Most that do not exist are asked for again and again, and an error costs more than the look.
+  // Most paths that are asked for here do not exist, and an error costs more than a look.
   const isThere = withFallback(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
   const real = isThere ? realPathOf(path) : undefined;
   if (real !== undefined || dirname(path) === path || hops === 0) return real ?? path;

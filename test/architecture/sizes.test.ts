@@ -7,7 +7,7 @@ import { ROOT, sourceFiles } from './imports.ts';
 /** Code that ships, and what builds it. Data of the package that is written as code, as the rules of inspections, is in it. */
 const FOLDERS = ['lib', 'kernel', 'extensions', 'cli', 'scripts'];
 /** They are lowered with every piece of work that takes code away, and raised by nothing else than an issue that says by how much. */
-const MOST = { lines: 68_839, characters: 3_191_834 };
+const MOST = { lines: 68_839, characters: 3_191_830 };
 const COLUMNS = 120;
 /** What is no literal in a line that is longer because of one: its name, a call, a condition. */
 const BESIDE_A_LITERAL = 60;

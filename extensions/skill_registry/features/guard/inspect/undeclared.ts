@@ -146,7 +146,7 @@ function isNamed(host: string, names: ReadonlySet<string>): boolean {
   return names.has(domainOf(host).replace(/\..*|[^a-z]/g, ''));
 }
 
-/** Words that may name a host, in lower case: with a capital letter, and in no address. No host has longer ones. */
+/** Words that may name a host, in lower case: with a capital letter, and in no address. Those of hosts are shorter. */
 function namesOfHosts(texts: readonly ClassifiedFile[]): ReadonlySet<string> {
   return new Set(texts.flatMap(({ text }) => text.match(NAMES) ?? []).map((word) => word.toLowerCase()));
 }
